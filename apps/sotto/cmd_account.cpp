@@ -1,0 +1,191 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exit_codes.hpp"
+#include "sotto/privacy/accountant.hpp"
+#include "sotto/privacy/budget.hpp"
+#include "sotto/privacy/journal.hpp"
+#include "verbs.hpp"
+
+namespace sotto::app {
+namespace {
+
+struct Arguments {
+  std::string event;
+  std::string neighbours;
+  std::string journal;
+  std::string accountant;
+  std::optional<double> delta;
+  std::optional<double> epsilon;
+  bool json = false;
+};
+
+nlohmann::json number_or_null(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
+/// One accountant's answer, with the time that it took.
+struct Priced {
+  std::string name;
+  Interval interval;
+  double ms;
+};
+
+Expected<Priced> price(const Accountant& accountant,
+                       const CanonicalEvent& event,
+                       const Arguments& arguments) {
+  const auto begin = std::chrono::steady_clock::now();
+  SOTTO_ASSIGN(const Interval interval,
+               arguments.delta ? accountant.epsilon(event, *arguments.delta)
+                               : accountant.delta(event, *arguments.epsilon));
+  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+  return Priced{std::string(accountant.name()), interval, time.count()};
+}
+
+Expected<std::vector<Priced>> price_all(const CanonicalEvent& event, const Arguments& arguments) {
+  std::vector<Priced> answers;
+  if (arguments.accountant == "all") {
+    for (const Accountant* accountant : accountants()) {
+      if (!accountant->supports(event)) continue;
+      SOTTO_ASSIGN(Priced priced, price(*accountant, event, arguments));
+      answers.push_back(std::move(priced));
+    }
+    if (answers.empty()) SOTTO_TRY(tightest_accountant(event));
+    return answers;
+  }
+  const Accountant* accountant = nullptr;
+  if (arguments.accountant.empty()) {
+    SOTTO_ASSIGN(accountant, tightest_accountant(event));
+  } else {
+    SOTTO_ASSIGN(accountant, find_accountant(arguments.accountant));
+  }
+  SOTTO_ASSIGN(Priced priced, price(*accountant, event, arguments));
+  answers.push_back(std::move(priced));
+  return answers;
+}
+
+void print_answers(const Event& event, const Arguments& arguments, const std::vector<Priced>& answers) {
+  const std::string unknown = arguments.delta ? "epsilon" : "delta";
+  if (arguments.json) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const auto& [name, interval, ms] : answers)
+      list.push_back({{"name", name},
+                      {unknown + "_lower", number_or_null(interval.lower)},
+                      {unknown + "_upper", number_or_null(interval.upper)},
+                      {"ms", ms}});
+    nlohmann::json result = {{"event", to_string(event)},
+                             {"neighbours", arguments.neighbours},
+                             {"accountants", list}};
+    result[arguments.delta ? "delta" : "epsilon"] =
+        arguments.delta ? *arguments.delta : *arguments.epsilon;
+    fmt::print("{}\n", result.dump());
+    return;
+  }
+  fmt::print("{} ({}), {} {:g}\n",
+             to_string(event),
+             arguments.neighbours,
+             arguments.delta ? "delta" : "epsilon",
+             arguments.delta ? *arguments.delta : *arguments.epsilon);
+  fmt::print("{:<11} {:>14} {:>14} {:>10}\n", "accountant", unknown + " <=", "and >=", "ms");
+  for (const auto& [name, interval, ms] : answers)
+    fmt::print("{:<11} {:>14.8g} {:>14} {:>10.3f}\n",
+               name,
+               interval.upper,
+               interval.lower > 0 ? fmt::format("{:.8g}", interval.lower) : "-",
+               ms);
+}
+
+Expected<int> account_journal(const Arguments& arguments) {
+  SOTTO_ASSIGN(const std::vector<JournalRun> runs, read_journal(arguments.journal));
+  if (runs.empty())
+    return fail(ErrorKind::kBadData, fmt::format("{} holds no run.", arguments.journal));
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& run : runs) {
+    const Event charged = Event::compose(run.charged);
+    SOTTO_ASSIGN(const CanonicalEvent event, canonical(charged));
+    double epsilon = 0;
+    if (!event.terms.empty()) {
+      SOTTO_ASSIGN(const Accountant* accountant, tightest_accountant(event));
+      SOTTO_ASSIGN(epsilon,
+                   epsilon_with_samples(
+                       event, run.samples, arguments.delta.value_or(run.delta), *accountant));
+    }
+    const std::string events = event.terms.empty() ? "nothing" : to_string(to_event(event));
+    if (arguments.json) {
+      list.push_back({{"method", run.method},
+                      {"closed", run.closed},
+                      {"events", events},
+                      {"neighbours", to_string(run.relation)},
+                      {"delta", arguments.delta.value_or(run.delta)},
+                      {"epsilon_upper", number_or_null(epsilon)}});
+    } else {
+      fmt::print("{}: {} {}, epsilon {:.6g} at delta {:g} ({})\n",
+                 run.method,
+                 run.closed ? "released" : "INTERRUPTED; at most it released",
+                 events,
+                 epsilon,
+                 arguments.delta.value_or(run.delta),
+                 to_string(run.relation));
+    }
+  }
+  if (arguments.json) fmt::print("{}\n", nlohmann::json({{"runs", list}}).dump());
+  return kSuccess;
+}
+
+Expected<int> account(const Arguments& arguments) {
+  if (!arguments.journal.empty()) return account_journal(arguments);
+  if (arguments.event.empty())
+    return fail(ErrorKind::kUsage,
+                "account needs --event, for example --event 'repeat(1000, poisson(0.01, "
+                "gaussian(1.1)))', or --journal FILE.");
+  if (arguments.neighbours.empty())
+    return fail(ErrorKind::kUsage,
+                "account needs --neighbours zero-out, replace-one or add-remove: a noise multiplier "
+                "means nothing without it.");
+  if (arguments.delta.has_value() == arguments.epsilon.has_value())
+    return fail(ErrorKind::kUsage, "give --delta (and get epsilon) or --epsilon (and get delta).");
+  if (arguments.delta && !(*arguments.delta >= 0 && *arguments.delta < 1))
+    return fail(ErrorKind::kUsage,
+                fmt::format("delta must lie in [0, 1), but is {}. Set --delta well below 1/n, for "
+                            "example 1e-6.",
+                            *arguments.delta));
+  if (arguments.epsilon && !(std::isfinite(*arguments.epsilon) && *arguments.epsilon >= 0))
+    return fail(ErrorKind::kUsage,
+                fmt::format("epsilon must be finite and >= 0, but is {}.", *arguments.epsilon));
+  SOTTO_ASSIGN(const Relation relation, parse_relation(arguments.neighbours));
+  SOTTO_ASSIGN(const Event event, parse_event(arguments.event, relation));
+  SOTTO_ASSIGN(const CanonicalEvent terms, canonical(event));
+  SOTTO_ASSIGN(const std::vector<Priced> answers, price_all(terms, arguments));
+  print_answers(event, arguments, answers);
+  return kSuccess;
+}
+
+}  // namespace
+
+Action add_account(CLI::App& app) {
+  auto* verb = app.add_subcommand("account", "what a release costs: epsilon at delta, or delta at epsilon");
+  auto arguments = std::make_shared<Arguments>();
+  verb->add_option("--event",
+                   arguments->event,
+                   "what is released, e.g. 'repeat(1000, poisson(0.01, gaussian(1.1)))'.\n"
+                   "Parts: gaussian(z) laplace(z) exponential(epsilon) sparse_vector(epsilon) non_private\n"
+                   "poisson(q, E) fixed_size(b, n, E) repeat(k, E) compose(E, E, ...); z is noise / sensitivity");
+  verb->add_option("--neighbours,--neighbors", arguments->neighbours, "zero-out, replace-one or add-remove");
+  verb->add_option("--delta", arguments->delta, "get epsilon at this delta");
+  verb->add_option("--epsilon", arguments->epsilon, "get delta at this epsilon");
+  verb->add_option("--accountant",
+                   arguments->accountant,
+                   "gaussian, zcdp, rdp, pld, or all; default: the tightest that applies");
+  verb->add_option("--journal", arguments->journal, "price the runs that a journal tells of, also killed ones");
+  verb->add_flag("--json", arguments->json, "one object for machines");
+  return [arguments] { return account(*arguments); };
+}
+
+}  // namespace sotto::app

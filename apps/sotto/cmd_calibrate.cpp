@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "exit_codes.hpp"
+#include "method_options.hpp"
+#include "sotto/privacy/budget.hpp"
+#include "sotto/privacy/calibrate.hpp"
+#include "sotto/training/train.hpp"
+#include "verbs.hpp"
+
+namespace sotto::app {
+namespace {
+
+struct Arguments {
+  MethodArguments method;
+  std::int64_t n = 0;
+  std::int64_t dim = 1;
+  std::string neighbours;
+  std::string event;
+  double epsilon = 0;
+  double delta = 0;
+  std::string accountant;
+  bool json = false;
+};
+
+/// `gaussian(z)` and the like: the free multiplier is the letter z.
+Expected<Event> with_multiplier(const std::string& text, double z, Relation relation) {
+  std::string filled;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    const bool alone = text[k] == 'z' && (k == 0 || !std::isalpha(static_cast<unsigned char>(text[k - 1]))) &&
+                       (k + 1 == text.size() || !std::isalpha(static_cast<unsigned char>(text[k + 1])));
+    filled += alone ? fmt::format("{}", z) : std::string(1, text[k]);
+  }
+  return parse_event(filled, relation);
+}
+
+Expected<int> calibrate(const Arguments& arguments) {
+  if (arguments.neighbours.empty())
+    return fail(ErrorKind::kUsage,
+                "calibrate needs --neighbours zero-out, replace-one or add-remove: a noise multiplier "
+                "means nothing without it.");
+  SOTTO_ASSIGN(const Relation relation, parse_relation(arguments.neighbours));
+  const Target target{arguments.epsilon, arguments.delta};
+  SOTTO_TRY(check(target));
+  const Accountant* accountant = nullptr;
+  if (!arguments.accountant.empty()) {
+    SOTTO_ASSIGN(accountant, find_accountant(arguments.accountant));
+  }
+
+  double z = 0;
+  Event event = Event::compose({});
+  if (!arguments.event.empty()) {
+    SOTTO_ASSIGN(const Event at_one, with_multiplier(arguments.event, 1, relation));
+    SOTTO_ASSIGN(const Event at_two, with_multiplier(arguments.event, 2, relation));
+    if (to_string(at_one) == to_string(at_two))
+      return fail(ErrorKind::kUsage,
+                  "the event has no free parameter: write z for the noise multiplier, for example "
+                  "'repeat(1000, gaussian(z))'.");
+    const auto family = [&](double value) { return *with_multiplier(arguments.event, value, relation); };
+    SOTTO_ASSIGN(z, calibrate_noise(family, target, accountant));
+    event = family(z);
+  } else {
+    if (arguments.n < 1)
+      return fail(ErrorKind::kUsage, "calibrate --method needs --n, the number of units (rows or persons).");
+    PublicProblem problem;
+    problem.n = arguments.n;
+    problem.dimension = arguments.dim;
+    problem.row_norm = 1;
+    problem.relation = relation;
+    TrainOptions options;
+    options.method = arguments.method.name;
+    options.options = arguments.method.given();
+    options.epsilon = arguments.epsilon;
+    options.delta = arguments.delta;
+    options.accountant = arguments.accountant;
+    SOTTO_ASSIGN(const PreparedRun run, prepare(problem, options));
+    z = run.noise_multiplier;
+    event = run.plan.event;
+    accountant = run.accountant;
+  }
+  SOTTO_ASSIGN(const CanonicalEvent terms, canonical(event));
+  if (!accountant) {
+    SOTTO_ASSIGN(accountant, tightest_accountant(terms));
+  }
+  SOTTO_ASSIGN(const double epsilon, accountant->epsilon_upper(terms, arguments.delta));
+  if (arguments.json) {
+    fmt::print("{}\n",
+               nlohmann::json({{"noise_multiplier", z},
+                               {"event", to_string(event)},
+                               {"neighbours", to_string(relation)},
+                               {"accountant", accountant->name()},
+                               {"epsilon_upper", epsilon},
+                               {"epsilon", arguments.epsilon},
+                               {"delta", arguments.delta}})
+                   .dump());
+    return kSuccess;
+  }
+  fmt::print("noise multiplier {:.8g} (noise / sensitivity; sensitivity is {} clip radius under {})\n",
+             z,
+             relation == Relation::kReplaceOne ? "twice the" : "the",
+             to_string(relation));
+  fmt::print("{} spends epsilon {:.8g} of {:g} at delta {:g} ({})\n",
+             to_string(event),
+             epsilon,
+             arguments.epsilon,
+             arguments.delta,
+             accountant->name());
+  return kSuccess;
+}
+
+}  // namespace
+
+Action add_calibrate(CLI::App& app) {
+  auto* verb = app.add_subcommand("calibrate", "the smallest noise that meets (epsilon, delta)");
+  auto arguments = std::make_shared<Arguments>();
+  arguments->method.add_to(*verb);
+  verb->add_option("--event", arguments->event, "instead of a method: an event with z for the multiplier, e.g. 'repeat(100, gaussian(z))'");
+  verb->add_option("--n", arguments->n, "number of units (rows or persons)");
+  verb->add_option("--dim", arguments->dim, "number of features; only rules for open settings look at it");
+  verb->add_option("--neighbours,--neighbors", arguments->neighbours, "zero-out, replace-one or add-remove");
+  verb->add_option("--epsilon", arguments->epsilon, "target")->required();
+  verb->add_option("--delta", arguments->delta, "target")->required();
+  verb->add_option("--accountant", arguments->accountant, "gaussian, zcdp, rdp or pld; default: the tightest that applies");
+  verb->add_flag("--json", arguments->json, "one object for machines");
+  return [arguments] { return calibrate(*arguments); };
+}
+
+}  // namespace sotto::app

@@ -1,0 +1,127 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "data_options.hpp"
+#include "exit_codes.hpp"
+#include "verbs.hpp"
+
+namespace sotto::app {
+namespace {
+
+struct Arguments {
+  std::string path;
+  std::string output;
+  DataArguments data;
+  std::string labels = "binary";
+  std::optional<std::int64_t> public_n;
+  bool unsafe_diagnostics = false;
+  bool json = false;
+};
+
+Expected<LabelKind> parse_labels(const std::string& text) {
+  if (text == "binary") return LabelKind::kBinary;
+  if (text == "multiclass") return LabelKind::kMulticlass;
+  if (text == "real") return LabelKind::kReal;
+  return fail(ErrorKind::kUsage,
+              fmt::format("--labels must be binary, multiclass or real, but is '{}'.", text));
+}
+
+nlohmann::json to_json(const DataInfo& info) {
+  nlohmann::json json = {{"path", info.path},
+                         {"format", info.format},
+                         {"file_bytes", info.file_bytes},
+                         {"compressed", info.compressed},
+                         {"units", info.units},
+                         {"units_declared", info.units_declared},
+                         {"unit", info.persons ? "person" : "row"},
+                         {"dim", info.dim},
+                         {"row_norm_bound", info.row_norm_bound},
+                         {"classes", info.class_names},
+                         {"features", info.feature_names},
+                         {"notes", info.notes}};
+  if (const auto& d = info.diagnostics)
+    json["diagnostics"] = {{"rows", d->rows},
+                           {"largest_unit", d->largest_unit},
+                           {"class_rows", d->class_rows},
+                           {"label", {d->label_min, d->label_mean, d->label_max}},
+                           {"norm", {d->norm_min, d->norm_mean, d->norm_max}},
+                           {"density", d->density},
+                           {"sparse", d->sparse},
+                           {"table_bytes", d->table_bytes}};
+  return json;
+}
+
+void print_info(const DataInfo& info) {
+  fmt::print("{}: {}{}, {} bytes\n", info.path, info.format, info.compressed ? " (gzip)" : "", info.file_bytes);
+  fmt::print("units        {} {}{}\n",
+             info.units,
+             info.persons ? "persons" : "rows",
+             info.units_declared ? " (declared)" : "");
+  fmt::print("features     {}\n", info.dim);
+  if (info.row_norm_bound > 0)
+    fmt::print("row norm     at most {:.6g} (declared)\n", info.row_norm_bound);
+  else
+    fmt::print("row norm     no bound declared; train needs --row-norm\n");
+  if (!info.class_names.empty()) fmt::print("classes      {}\n", fmt::join(info.class_names, ", "));
+  for (const auto& note : info.notes) fmt::print("note         {}\n", note);
+  if (const auto& d = info.diagnostics) {
+    fmt::print("NOT private, for your eyes only:\n");
+    fmt::print("rows         {}, at most {} a unit\n", d->rows, d->largest_unit);
+    if (!d->class_rows.empty()) fmt::print("by class     {}\n", fmt::join(d->class_rows, ", "));
+    fmt::print("norms        {:.4g} to {:.4g}, mean {:.4g}\n", d->norm_min, d->norm_max, d->norm_mean);
+    fmt::print("density      {:.3g}, {} table of {} bytes\n", d->density, d->sparse ? "sparse" : "dense", d->table_bytes);
+  }
+}
+
+Expected<int> info(const Arguments& arguments) {
+  SOTTO_ASSIGN(const LabelKind labels, parse_labels(arguments.labels));
+  SOTTO_ASSIGN(const LoadOptions options, arguments.data.load_options(arguments.path, labels));
+  SOTTO_ASSIGN(const LoadedData data, load_table(options));
+  SOTTO_ASSIGN(const DataInfo facts,
+               describe(options, data, arguments.public_n, arguments.unsafe_diagnostics));
+  if (arguments.json)
+    fmt::print("{}\n", to_json(facts).dump());
+  else
+    print_info(facts);
+  return kSuccess;
+}
+
+Expected<int> convert(const Arguments& arguments) {
+  SOTTO_ASSIGN(const LabelKind labels, parse_labels(arguments.labels));
+  SOTTO_ASSIGN(const LoadOptions options, arguments.data.load_options(arguments.path, labels));
+  SOTTO_ASSIGN(const LoadedData data, load_table(options));
+  if (data.table.has_units())
+    fmt::print(stderr,
+               "warning: the output has no column for persons: a guarantee for it would be per row, not "
+               "per person.\n");
+  SOTTO_TRY(write_table(arguments.output, data.table));
+  fmt::print("{} written. It holds the same private rows as {}.\n", arguments.output, arguments.path);
+  return kSuccess;
+}
+
+}  // namespace
+
+Action add_data(CLI::App& app) {
+  auto* verb = app.add_subcommand("data", "look at a data file's public facts, or convert it");
+  verb->require_subcommand(1);
+  auto a = std::make_shared<Arguments>();
+  auto* info_verb = verb->add_subcommand("info", "public facts: format, units, features, declared bounds");
+  info_verb->add_option("FILE", a->path, "LIBSVM, CSV with --schema, or a pair X.npy,y.npy; also .gz")->required();
+  info_verb->add_option("--public-n", a->public_n, "add-remove: show this declared number instead of the true one");
+  info_verb->add_flag("--unsafe-diagnostics", a->unsafe_diagnostics, "also what only the rows tell (not private)");
+  info_verb->add_flag("--json", a->json, "one object for machines");
+  auto* convert_verb = verb->add_subcommand("convert", "rewrite as LIBSVM, or as a pair X.npy,y.npy");
+  convert_verb->add_option("FILE", a->path, "input")->required();
+  convert_verb->add_option("OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy")->required();
+  for (auto* each : {info_verb, convert_verb}) {
+    each->add_option("--labels", a->labels, "binary, multiclass or real")->capture_default_str();
+    a->data.add_to(*each);
+  }
+  return [a, info_verb] { return info_verb->parsed() ? info(*a) : convert(*a); };
+}
+
+}  // namespace sotto::app

@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "exit_codes.hpp"
+#include "sotto/optimizer/registry.hpp"
+#include "verbs.hpp"
+
+namespace sotto::app {
+namespace {
+
+void print_table() {
+  fmt::print("{:<8} {:<58} {:<11} {}\n", "method", "what it does", "needs", "guarantees");
+  for (const auto& method : methods())
+    fmt::print(
+        "{:<8} {:<58} {:<11} {}\n", method.name, method.summary, method.needs, method.guarantees);
+  fmt::print("\n`sotto methods NAME` prints a method's options.\n");
+}
+
+void print_method(const MethodInfo& method) {
+  fmt::print("{}: {}\n", method.name, method.summary);
+  fmt::print("needs {}; {}\n", method.needs, method.guarantees);
+  if (!method.source.empty()) fmt::print("source {} (docs/bibliography.md)\n", method.source);
+  fmt::print("page docs/methods/{}.md\n\n", method.page);
+  std::size_t width = 6;
+  for (const auto& option : method.options)
+    width = std::max(width, dashed(option.name).size());
+  fmt::print("{:<{}}  {:<9} {:<9} {}\n", "option", width, "type", "default", "meaning");
+  for (const auto& option : method.options) {
+    const bool is_list = option.type.find('|') != std::string::npos;
+    fmt::print("{:<{}}  {:<9} {:<9} {}{}\n",
+               dashed(option.name),
+               width,
+               is_list ? "word" : option.type,
+               option.default_value,
+               option.meaning,
+               is_list ? " (" + option.type + ")" : "");
+  }
+  fmt::print("\nauto: chosen from public facts (n, d, epsilon, delta, row norm); `train` says what it picked.\n");
+}
+
+nlohmann::json to_json(const MethodInfo& method) {
+  nlohmann::json options = nlohmann::json::array();
+  for (const auto& option : method.options)
+    options.push_back({{"name", option.name},
+                       {"type", option.type},
+                       {"default", option.default_value},
+                       {"meaning", option.meaning}});
+  return {{"name", method.name},
+          {"summary", method.summary},
+          {"needs", method.needs},
+          {"guarantees", method.guarantees},
+          {"private", method.is_private},
+          {"source", method.source},
+          {"options", options}};
+}
+
+}  // namespace
+
+Action add_methods(CLI::App& app) {
+  auto* verb = app.add_subcommand("methods", "list the methods, or describe one with its options");
+  struct Arguments {
+    std::string name;
+    bool json = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  verb->add_option("NAME", arguments->name, "a method, e.g. dp-gd");
+  verb->add_flag("--json", arguments->json, "for machines");
+  return [arguments]() -> Expected<int> {
+    if (arguments->name.empty()) {
+      if (!arguments->json) {
+        print_table();
+        return kSuccess;
+      }
+      nlohmann::json all = nlohmann::json::array();
+      for (const auto& method : methods()) all.push_back(to_json(method));
+      fmt::print("{}\n", all.dump(1));
+      return kSuccess;
+    }
+    SOTTO_ASSIGN(const MethodInfo* method, find_method(arguments->name));
+    if (arguments->json)
+      fmt::print("{}\n", to_json(*method).dump(1));
+    else
+      print_method(*method);
+    return kSuccess;
+  };
+}
+
+}  // namespace sotto::app

@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "data_options.hpp"
+#include "exit_codes.hpp"
+#include "sotto/core/file.hpp"
+#include "sotto/model/metrics.hpp"
+#include "sotto/model/model.hpp"
+#include "summary.hpp"
+#include "verbs.hpp"
+
+namespace sotto::app {
+namespace {
+
+struct Arguments {
+  std::string data_path;
+  std::string model_path;
+  std::string output_path;
+  DataArguments data;
+  bool probabilities = false;
+  bool json = false;
+};
+
+/// One line a row: the predicted class, or the value; with --proba the probability of the second class.
+std::string prediction_lines(const Model& model,
+                             const std::vector<double>& values,
+                             bool classification,
+                             bool probabilities) {
+  std::string lines;
+  for (const double value : values) {
+    if (!classification)
+      lines += fmt::format("{}\n", value);
+    else if (probabilities)
+      lines += fmt::format("{}\n", 1 / (1 + std::exp(-value)));
+    else
+      lines += model.class_names.size() == 2 ? model.class_names[value > 0 ? 1 : 0] + "\n"
+                                             : (value > 0 ? "1\n" : "-1\n");
+  }
+  return lines;
+}
+
+Expected<int> predict(Arguments arguments) {
+  SOTTO_ASSIGN(const Model model, load_model(arguments.model_path));
+  const bool classification = loss_info(model.loss).classification;
+  if (arguments.probabilities && model.loss.kind != LossKind::kLogistic)
+    return fail(ErrorKind::kUsage,
+                fmt::format("--proba needs a logistic model, but this one has the loss {}.",
+                            to_string(model.loss)));
+  SOTTO_TRY(check_writable(arguments.output_path));
+  DataArguments& data = arguments.data;
+  data.bias = model.bias;
+  data.row_norm = model.row_norm;
+  if (data.schema_path.empty()) data.schema_text = model.schema;
+
+  const std::int64_t features = model.w.size() - (model.bias ? 1 : 0);
+  SOTTO_ASSIGN(
+      const LoadedFile file,
+      data.load_like(arguments.data_path, classification, {features, model.class_names}));
+  const std::vector<double> values = scores(file.table, model.w);
+  SOTTO_TRY(write_file_atomically(
+      arguments.output_path,
+      prediction_lines(model, values, classification, arguments.probabilities)));
+
+  SOTTO_ASSIGN(Regularizer regularizer, Regularizer::parse(model.regularizer));
+  if (model.bias) regularizer = regularizer.on_first(features);
+  const Metrics metrics =
+      evaluate(file.table, model.w, model.loss, regularizer.value(model.w));
+  if (arguments.json)
+    fmt::print("{}\n", to_json(metrics).dump());
+  else
+    print_metrics(metrics, model.class_names, "predict");
+  return kSuccess;
+}
+
+}  // namespace
+
+Action add_predict(CLI::App& app) {
+  auto* verb = app.add_subcommand("predict", "apply a model to rows; accuracy, AUC and confusion table");
+  auto arguments = std::make_shared<Arguments>();
+  verb->add_option("DATA", arguments->data_path, "rows in the format of the training data")->required();
+  verb->add_option("MODEL", arguments->model_path, "a model that `train` wrote")->required();
+  verb->add_option("OUTPUT", arguments->output_path, "predictions, one a line, in the order of the table")->required();
+  verb->add_flag("--proba", arguments->probabilities, "write probabilities of the second class instead of classes");
+  verb->add_option("--schema", arguments->data.schema_path, "instead of the schema inside the model")->group("Data");
+  verb->add_option("--format", arguments->data.format, "auto, libsvm, csv, npy or idx")->capture_default_str()->group("Data");
+  verb->add_flag("--json", arguments->json, "print the metrics as one object");
+  verb->footer("\nThe metrics are exact: use rows that are public, or that you may look at anyway.");
+  return [arguments] { return predict(*arguments); };
+}
+
+}  // namespace sotto::app

@@ -1,0 +1,295 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data_options.hpp"
+#include "exit_codes.hpp"
+#include "method_options.hpp"
+#include "progress.hpp"
+#include "sotto/core/file.hpp"
+#include "sotto/core/parallel.hpp"
+#include "sotto/objective/glm.hpp"
+#include "sotto/training/train.hpp"
+#include "summary.hpp"
+#include "verbs.hpp"
+
+namespace sotto::app {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct Arguments {
+  std::string data_path;
+  std::string model_path;
+  DataArguments data;
+  MethodArguments method;
+  std::string loss = "logistic";
+  std::string regularizer = "none";
+  std::optional<double> epsilon;
+  std::optional<double> delta;
+  std::optional<double> noise_multiplier;
+  std::string neighbours = "zero-out";
+  std::int64_t public_n = 0;
+  std::string accountant;
+  std::string test_path;
+  std::string record_path;
+  std::optional<std::uint64_t> seed;
+  bool unsafe_diagnostics = false;
+  int threads = 0;
+  bool dry_run = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+/// All that is known before the rows are opened.
+struct Request {
+  const MethodInfo* method = nullptr;
+  LossSpec loss;
+  Regularizer regularizer;
+  Relation relation = Relation::kZeroOut;
+  TrainOptions train;
+};
+
+Expected<Request> read_request(const Arguments& arguments) {
+  Request request;
+  SOTTO_ASSIGN(request.method, find_method(arguments.method.name));
+  SOTTO_ASSIGN(request.loss, parse_loss(arguments.loss));
+  SOTTO_ASSIGN(request.regularizer, Regularizer::parse(arguments.regularizer));
+  SOTTO_ASSIGN(request.relation, parse_relation(arguments.neighbours));
+  if (request.method->is_private && !arguments.delta)
+    return fail(ErrorKind::kUsage,
+                "train needs --delta. It has no default: choose it well below 1/n, for example 1e-6.");
+  if (request.relation == Relation::kAddRemove && arguments.public_n < 1)
+    return fail(ErrorKind::kUsage,
+                "under --neighbours add-remove the number of records is private, so a public number "
+                "must be declared: --public-n N, about the size you would tell anybody.");
+  if (request.relation != Relation::kAddRemove && arguments.public_n != 0 && !arguments.dry_run)
+    return fail(ErrorKind::kUsage,
+                "--public-n goes with --neighbours add-remove (or --dry-run); under the other relations "
+                "the number of units is public and counted.");
+  TrainOptions& train = request.train;
+  train.method = arguments.method.name;
+  train.options = arguments.method.given();
+  train.delta = arguments.delta.value_or(0);
+  train.epsilon = arguments.epsilon;
+  train.noise_multiplier = arguments.noise_multiplier;
+  train.accountant = arguments.accountant;
+  train.seed = arguments.seed;
+  train.unsafe_diagnostics = arguments.unsafe_diagnostics;
+  return request;
+}
+
+PublicProblem make_problem(const Request& request,
+                           const Arguments& arguments,
+                           std::int64_t n,
+                           std::int64_t dimension,
+                           double row_norm) {
+  PublicProblem problem;
+  problem.n = n;
+  problem.dimension = dimension;
+  problem.row_norm = row_norm > 0 ? row_norm : kInfinity;
+  problem.loss = loss_info(request.loss);
+  // An intercept only shifts the decision; it is not shrunk.
+  problem.regularizer = arguments.data.bias ? request.regularizer.on_first(dimension - 1)
+                                            : request.regularizer;
+  problem.relation = request.relation;
+  return problem;
+}
+
+/// Without a declared bound on the rows, every setting that would follow from it must be given.
+Expected<void> require_row_norm(const PublicProblem& problem, const Request& request) {
+  if (std::isfinite(problem.row_norm) || !request.method->is_private) return {};
+  const auto given = [&](std::string_view name) {
+    return std::any_of(request.train.options.begin(), request.train.options.end(), [&](const auto& o) {
+      return o.first == name;
+    });
+  };
+  if (given("clip_radius") && given("step_size")) return {};
+  return fail(ErrorKind::kUsage,
+              "no public bound on the norm of a row is declared, and one taken from the rows would leak. "
+              "Give --row-norm R (longer rows are scaled down to it; for 0/1 data with k ones a row, R = "
+              "sqrt(k)), a --schema with bounds, or both --clip-radius and --step-size.");
+}
+
+std::string origin_text(const std::string& origin) { return origin == "given" ? "" : " (" + origin + ")"; }
+
+void print_prepared(const PreparedRun& run, const PublicProblem& problem, const TrainOptions& options) {
+  fmt::print(stderr, "{}: n {}, dimension {}", run.method->name, problem.n, problem.dimension);
+  for (const auto& setting : run.configured.settings)
+    if (setting.value != "none")
+      fmt::print(stderr, ", {} {}{}", setting.name, short_number(setting.value), origin_text(setting.origin));
+  fmt::print(stderr, "\n");
+  if (run.method->is_private)
+    fmt::print(stderr,
+               "noise multiplier {:.5g}{}; the plan costs epsilon {:.5g} at delta {:g} ({}, {})\n",
+               run.noise_multiplier,
+               options.noise_multiplier ? "" : " (calibrated)",
+               run.epsilon_planned,
+               options.delta,
+               to_string(problem.relation),
+               run.accountant->name());
+}
+
+Expected<int> dry_run(const Request& request, const Arguments& arguments) {
+  std::int64_t dimension = arguments.data.dim + (arguments.data.bias ? 1 : 0);
+  double row_norm = arguments.data.row_norm;
+  if (!arguments.data.schema_path.empty()) {
+    SOTTO_ASSIGN(const SchemaFacts facts, arguments.data.schema_facts());
+    dimension = facts.dimension;
+    if (row_norm == 0) row_norm = facts.row_norm_bound;
+  }
+  if (arguments.public_n < 1 || dimension < 1)
+    return fail(ErrorKind::kUsage,
+                "--dry-run does not open the rows, so it needs --public-n N and --dim D (or a --schema).");
+  const PublicProblem problem =
+      make_problem(request, arguments, arguments.public_n, dimension, row_norm);
+  SOTTO_TRY(require_row_norm(problem, request));
+  SOTTO_ASSIGN(const PreparedRun run, prepare(problem, request.train));
+  if (arguments.json) {
+    fmt::print("{}\n", to_json(run, request.train.delta).dump());
+  } else {
+    print_prepared(run, problem, request.train);
+    if (run.method->is_private) fmt::print("plan {}\n", to_string(run.plan.event));
+    for (const auto& warning : run.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  }
+  return kSuccess;
+}
+
+Expected<int> run_train(const Arguments& arguments) {
+  set_thread_count(arguments.threads);
+  SOTTO_ASSIGN(Request request, read_request(arguments));
+  if (arguments.dry_run) return dry_run(request, arguments);
+  if (arguments.data_path.empty() || arguments.model_path.empty())
+    return fail(ErrorKind::kUsage, "train needs a data file and a model file to write: sotto train [options] DATA MODEL");
+  SOTTO_TRY(check_writable(arguments.model_path));
+  if (!arguments.record_path.empty()) SOTTO_TRY(check_writable(arguments.record_path));
+
+  const auto begin = std::chrono::steady_clock::now();
+  const bool classification = loss_info(request.loss).classification;
+  SOTTO_ASSIGN(const LoadedFile data, arguments.data.load(arguments.data_path, classification));
+  const double load_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (!arguments.quiet && !arguments.json)
+    for (const auto& note : data.notes) fmt::print(stderr, "note: {}\n", note);
+
+  double row_norm = arguments.data.row_norm > 0 ? arguments.data.row_norm : data.row_norm_bound;
+  if (row_norm == 0 && !request.method->is_private)  // not private anyway: look
+    row_norm = std::max(1e-300, *std::max_element(data.table.norms().begin(), data.table.norms().end()));
+  const std::int64_t n =
+      request.relation == Relation::kAddRemove ? arguments.public_n : data.table.units();
+  const PublicProblem problem = make_problem(request, arguments, n, data.table.dim(), row_norm);
+  SOTTO_TRY(require_row_norm(problem, request));
+  request.train.unit = data.unit;
+  request.train.journal_path = arguments.model_path + ".journal";
+  SOTTO_ASSIGN(PreparedRun prepared, prepare(problem, request.train));
+  const bool talks = !arguments.quiet && !arguments.json;
+  if (talks) print_prepared(prepared, problem, request.train);
+  if (!arguments.quiet)
+    for (const auto& warning : prepared.warnings) fmt::print(stderr, "warning: {}\n", warning);
+
+  // Public test rows are read before anything is spent: a wrong path must not cost budget.
+  std::optional<LoadedFile> test;
+  if (!arguments.test_path.empty()) {
+    SOTTO_ASSIGN(test, arguments.data.load_like(arguments.test_path,
+                                            classification,
+                                            {data.table.dim() - (arguments.data.bias ? 1 : 0),
+                                             data.class_names}));
+  }
+
+  const GlmEngine engine(data.table, request.loss);
+  Progress progress(request.method->name, !talks);
+  SOTTO_ASSIGN(TrainResult result,
+               train(engine, problem, request.train, std::move(prepared), progress));
+  progress.finish();
+  RunRecord& record = result.record;
+  record.loss = to_string(request.loss);
+  record.regularizer = request.regularizer.to_string();
+  record.load_seconds = load_seconds;
+  if (Progress::interrupted()) {
+    fmt::print(stderr,
+               "sotto: interrupted after {} steps; no model was written. {} tells what was spent "
+               "(`sotto account --journal` prices it).\n",
+               record.steps,
+               request.train.journal_path);
+    return kInterrupted;
+  }
+  if (test)
+    record.test = evaluate(test->table, result.w, request.loss, problem.regularizer.value(result.w));
+
+  Model model;
+  model.method = record.method;
+  model.loss = request.loss;
+  model.regularizer = record.regularizer;
+  model.w = result.w;
+  model.bias = arguments.data.bias;
+  model.row_norm = arguments.data.row_norm;
+  model.class_names = data.class_names;
+  model.feature_names = data.feature_names;
+  model.schema = data.schema_text;
+  model.privacy = record.privacy;
+  SOTTO_TRY(save_model(model, arguments.model_path));
+  if (!arguments.record_path.empty())
+    SOTTO_TRY(write_file_atomically(arguments.record_path, to_json(record).dump(1) + "\n"));
+
+  if (arguments.json) {
+    nlohmann::json json = to_json(record);
+    json.erase("trace");
+    fmt::print("{}\n", json.dump());
+  } else {
+    fmt::print("{}\n", brief(record));
+    if (record.test) print_metrics(*record.test, model.class_names, "test");
+    if (record.diagnostics)
+      fmt::print("NOT private: training objective {:.6f}, gradient norm {:.6f} (--unsafe-diagnostics)\n",
+                 record.diagnostics->objective,
+                 record.diagnostics->gradient_norm);
+    if (!arguments.quiet) fmt::print(stderr, "model written to {}\n", arguments.model_path);
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+Action add_train(CLI::App& app) {
+  auto* verb = app.add_subcommand("train", "train a model with differential privacy");
+  auto a = std::make_shared<Arguments>();
+  verb->set_config("--config", "", "a TOML file with the same options, e.g. epsilon = 1");
+  verb->add_option("DATA", a->data_path, "training data: LIBSVM, CSV with --schema, or .npy with --labels; also .gz");
+  verb->add_option("MODEL", a->model_path, "model file to write (JSON)");
+  verb->add_option("--epsilon", a->epsilon, "privacy budget; no default")->group("Privacy");
+  verb->add_option("--delta", a->delta, "privacy budget, well below 1/n; no default")->group("Privacy");
+  verb->add_option("--noise-multiplier", a->noise_multiplier, "instead of --epsilon: noise / sensitivity a step")->group("Privacy");
+  verb->add_option("--neighbours,--neighbors", a->neighbours, "zero-out, replace-one, or add-remove (with --public-n)")->capture_default_str()->group("Privacy");
+  verb->add_option("--public-n", a->public_n, "add-remove: the declared number of units")->group("Privacy");
+  verb->add_option("--accountant", a->accountant, "gaussian, zcdp, rdp or pld; default: the tightest that applies")->group("Privacy");
+  a->method.add_to(*verb);
+  verb->add_option("--loss", a->loss, "logistic, sigmoid, squared, huber or huber:THRESHOLD")->capture_default_str()->group("Model");
+  verb->add_option("--regularizer", a->regularizer, "none, l2:LAMBDA, l1:LAMBDA or nonconvex:LAMBDA")->capture_default_str()->group("Model");
+  a->data.add_to(*verb);
+  verb->add_option("--test", a->test_path, "a PUBLIC test set, for the metrics printed at the end");
+  verb->add_option("--record", a->record_path, "write the run record (JSON) here");
+  verb->add_option("--seed", a->seed, "reproducible randomness for tests; marks the run as insecure");
+  verb->add_flag("--unsafe-diagnostics", a->unsafe_diagnostics, "also print true training values; marks the run: they are not private");
+  verb->add_option("--threads", a->threads, "0: all cores; the result does not depend on it")->capture_default_str();
+  verb->add_flag("--dry-run", a->dry_run, "plan, noise and epsilon, without opening the rows");
+  verb->add_flag("--json", a->json, "print one object for machines");
+  verb->add_flag("-q,--quiet", a->quiet, "no notes and no progress");
+  verb->footer(R"(
+With only --epsilon, --delta and the bound on the rows, every other setting follows from public facts
+(number of units, dimension, epsilon, delta, row norm), and `train` says what it picked.
+
+  sotto train --epsilon 1 --delta 1e-6 --row-norm 3.74 --test a9a.t.gz a9a.gz model.json
+  sotto train --epsilon 1 --delta 1e-6 --schema adult.toml adult.data.gz model.json
+
+Every charge is written to MODEL.journal before its answer exists.)");
+  return [a] { return run_train(*a); };
+}
+
+}  // namespace sotto::app

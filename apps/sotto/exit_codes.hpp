@@ -1,0 +1,33 @@
+#pragma once
+
+#include "sotto/core/error.hpp"
+
+namespace sotto::app {
+
+/// The documented exit codes (README, `sotto --help`).
+enum ExitCode : int {
+  kSuccess = 0,
+  kNoUsableModel = 1,
+  kUsage = 2,
+  kBadInput = 3,
+  kBudgetRefused = 4,
+  kAuditContradicts = 5,
+  kIoFailure = 6,
+  kInternalError = 7,
+  kInterrupted = 130,
+};
+
+inline ExitCode exit_code(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kNoModel: return kNoUsableModel;
+    case ErrorKind::kUsage: return kUsage;
+    case ErrorKind::kBadData: return kBadInput;
+    case ErrorKind::kBudget: return kBudgetRefused;
+    case ErrorKind::kAudit: return kAuditContradicts;
+    case ErrorKind::kIo: return kIoFailure;
+    case ErrorKind::kInternal: return kInternalError;
+  }
+  return kInternalError;
+}
+
+}  // namespace sotto::app

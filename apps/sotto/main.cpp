@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "command_line.hpp"
+#include "exit_codes.hpp"
+#include "sotto/core/version.hpp"
+#include "verbs.hpp"
+
+namespace {
+
+constexpr const char* kFooter = R"(
+Start here:
+  sotto demo                                   a private model in seconds, on data that Sotto makes
+  sotto train --epsilon 1 --delta 1e-6 --row-norm 1 train.svm model.json
+  sotto methods                                what each method needs and guarantees
+
+Exit codes: 0 success; 1 no usable model; 2 usage; 3 bad input data; 4 budget refused, nothing released;
+5 an audit contradicts the claim; 6 files can't be read or written; 7 internal error; 130 interrupted.)";
+
+}  // namespace
+
+namespace sotto::app {
+
+int run_command_line(const std::vector<std::string>& arguments) {
+  CLI::App app("Sotto trains models on sensitive data with differential privacy.", "sotto");
+  app.set_version_flag("--version", fmt::format("sotto {}", kVersion));
+  app.footer(kFooter);
+  app.require_subcommand(1);
+  app.failure_message([](const CLI::App* which, const CLI::Error& error) {
+    return fmt::format("sotto: {}\nRun `sotto {}--help` for what there is.\n",
+                       error.what(),
+                       which->get_subcommands().empty()
+                           ? std::string()
+                           : which->get_subcommands().front()->get_name() + " ");
+  });
+
+  std::vector<std::pair<CLI::App*, Action>> verbs;
+  for (auto add :
+       {add_train, add_predict, add_account, add_calibrate, add_methods, add_data, add_demo}) {
+    Action action = add(app);
+    verbs.emplace_back(app.get_subcommands({}).back(), std::move(action));
+  }
+
+  try {
+    // CLI11 takes them in reverse order.
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kSuccess : kUsage;
+  }
+  for (const auto& [verb, action] : verbs) {
+    if (!verb->parsed()) continue;
+    const auto code = action();
+    if (code) return *code;
+    fmt::print(stderr, "sotto: {}\n", code.error().message);
+    return exit_code(code.error().kind);
+  }
+  return kUsage;
+}
+
+}  // namespace sotto::app
+
+int main(int argc, char** argv) {
+  try {
+    return sotto::app::run_command_line({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    fmt::print(stderr,
+               "sotto: internal error: {}\nThis is a bug in Sotto; nothing more was released. Please "
+               "report it.\n",
+               error.what());
+    return sotto::app::kInternalError;
+  }
+}

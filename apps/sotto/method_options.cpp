@@ -1,0 +1,37 @@
+#include "method_options.hpp"
+
+#include "sotto/optimizer/registry.hpp"
+
+namespace sotto::app {
+namespace {
+
+/// Short names, and those that users of other tools know.
+std::string with_aliases(const std::string& name) {
+  const std::string text = dashed(name);
+  if (name == "clip_radius") return text + ",--clip,--max-grad-norm";
+  if (name == "expected_batch") return text + ",--batch";
+  return text;
+}
+
+}  // namespace
+
+void MethodArguments::add_to(CLI::App& verb) {
+  verb.add_option("--method", name, "which method; `sotto methods` lists them")->capture_default_str();
+  for (const auto& method : methods())
+    for (const auto& option : method.options) {
+      const auto [entry, is_new] = values_.try_emplace(option.name);
+      if (!is_new) continue;
+      verb.add_option(with_aliases(option.name), entry->second, option.meaning)
+          ->type_name(option.type)
+          ->group("Method");
+    }
+}
+
+GivenOptions MethodArguments::given() const {
+  GivenOptions given;
+  for (const auto& [option, value] : values_)
+    if (!value.empty()) given.emplace_back(option, value);
+  return given;
+}
+
+}  // namespace sotto::app

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <string>
+
+#include "sotto/optimizer/option_table.hpp"
+
+namespace sotto::app {
+
+/// `--method` and every option that some method has, made from the methods' own tables. Whether the
+/// chosen method knows an option is checked when it is configured.
+class MethodArguments {
+ public:
+  std::string name = "dp-gd";
+
+  void add_to(CLI::App& verb);
+  GivenOptions given() const;
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+}  // namespace sotto::app

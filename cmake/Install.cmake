@@ -1,0 +1,13 @@
+# `cmake --install` and find_package(sotto); consumed by tests/install.
+include(CMakePackageConfigHelpers)
+
+install(DIRECTORY sotto/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sotto FILES_MATCHING PATTERN "*.hpp")
+install(TARGETS ${SOTTO_MODULES} sotto EXPORT sotto_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT sotto_targets NAMESPACE sotto:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
+configure_package_config_file(
+  cmake/sotto-config.cmake.in ${CMAKE_BINARY_DIR}/sotto-config.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/sotto-config-version.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/sotto-config.cmake ${CMAKE_BINARY_DIR}/sotto-config-version.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)

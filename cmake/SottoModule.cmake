@@ -1,0 +1,61 @@
+# sotto_module(NAME [DEPENDS module...] [LINK library...])
+#   The library sotto_NAME from every .cpp below sotto/NAME. Files named *_kernels.cpp are left to
+#   sotto_kernels.
+function(sotto_module name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sotto/${name}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "_kernels\\.cpp$")
+  if(NOT sources)
+    file(TOUCH ${PROJECT_BINARY_DIR}/empty.cpp)
+    set(sources ${PROJECT_BINARY_DIR}/empty.cpp)
+  endif()
+  add_library(sotto_${name} STATIC ${sources})
+  add_library(sotto::${name} ALIAS sotto_${name})
+  set_target_properties(sotto_${name} PROPERTIES EXPORT_NAME ${name} LINKER_LANGUAGE CXX)
+  target_include_directories(
+    sotto_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+                         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(sotto_${name} PUBLIC cxx_std_20)
+  list(TRANSFORM ARG_DEPENDS PREPEND sotto_)
+  target_link_libraries(sotto_${name} PUBLIC ${ARG_DEPENDS} ${ARG_LINK})
+  target_link_libraries(sotto_${name} PRIVATE $<BUILD_INTERFACE:sotto_flags>)
+  set(SOTTO_MODULES ${SOTTO_MODULES} sotto_${name} PARENT_SCOPE)
+endfunction()
+
+# sotto_kernels(MODULE FILE)
+#   Compiles sotto/MODULE/FILE.cpp once for the baseline processor and once for x86-64-v3 (AVX2, FMA),
+#   with SOTTO_KERNEL_ARCH naming the namespace; the module picks one at run time. Such a file must
+#   include nothing that defines inline functions of other headers: the linker could keep the AVX2
+#   copy for everybody.
+function(sotto_kernels module file)
+  set(source ${PROJECT_SOURCE_DIR}/sotto/${module}/${file}.cpp)
+  set(variants baseline)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    list(APPEND variants x86_64_v3)
+    target_compile_definitions(sotto_${module} PRIVATE SOTTO_HAS_X86_64_V3)
+  endif()
+  foreach(variant ${variants})
+    add_library(sotto_${file}_${variant} OBJECT ${source})
+    target_include_directories(sotto_${file}_${variant} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_compile_definitions(sotto_${file}_${variant} PRIVATE SOTTO_KERNEL_ARCH=${variant})
+    target_link_libraries(sotto_${file}_${variant} PRIVATE sotto_flags)
+    target_compile_options(sotto_${file}_${variant} PRIVATE -O3)
+    if(variant STREQUAL x86_64_v3)
+      target_compile_options(sotto_${file}_${variant} PRIVATE -march=x86-64-v3)
+    endif()
+    target_sources(sotto_${module} PRIVATE $<TARGET_OBJECTS:sotto_${file}_${variant}>)
+  endforeach()
+endfunction()
+
+# Flags for our own code only, never exported.
+add_library(sotto_flags INTERFACE)
+if(SOTTO_NATIVE)
+  target_compile_options(sotto_flags INTERFACE -march=native)
+endif()
+if(SOTTO_WARNINGS)
+  target_compile_options(sotto_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
+endif()
+if(SOTTO_SANITIZE)
+  add_compile_options(-fsanitize=${SOTTO_SANITIZE} -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=${SOTTO_SANITIZE})
+endif()

@@ -1,0 +1,248 @@
+#include "sotto/data/io/csv.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "sotto/data/io/row_reader.hpp"
+#include "sotto/data/row_encoder.hpp"
+
+namespace sotto {
+namespace {
+
+std::string_view trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r");
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+/// The fields of one line.
+class Splitter {
+ public:
+  explicit Splitter(char separator)
+      : separator_(separator), blanks_(separator == '\t' ? " " : separator == ' ' ? "\t" : " \t") {}
+
+  /// False if a quoted field does not end, or goes on after its end; fields() then end before it.
+  bool split(std::string_view line) {
+    fields_.clear();
+    places_.clear();
+    unquoted_.clear();
+    unquoted_.reserve(line.size());  // views into it must not move
+    std::size_t begin = 0;
+    for (;;) {
+      const std::size_t quote = std::min(line.find_first_not_of(blanks_, begin), line.size());
+      places_.push_back(quote);
+      std::size_t end = 0;
+      if (quote < line.size() && line[quote] == '"') {
+        const std::optional<std::size_t> close = add_quoted(line, quote);
+        if (!close) return false;
+        end = *close;
+      } else {
+        end = std::min(line.find(separator_, begin), line.size());
+        fields_.push_back(trim(line.substr(begin, end - begin)));
+      }
+      if (end == line.size()) return true;
+      begin = end + 1;
+    }
+  }
+
+  const std::vector<std::string_view>& fields() const { return fields_; }
+  /// Where field k begins in the line, from 0; also that of a bad last field.
+  std::size_t place(std::size_t k) const { return places_[k]; }
+
+ private:
+  /// Returns where the separator after the field is.
+  std::optional<std::size_t> add_quoted(std::string_view line, std::size_t quote) {
+    const std::size_t start = unquoted_.size();
+    std::size_t i = quote + 1;
+    for (;; ++i) {
+      const std::size_t next = line.find('"', i);
+      if (next == line.npos) return std::nullopt;
+      unquoted_.append(line.substr(i, next - i));
+      i = next + 1;
+      if (i == line.size() || line[i] != '"') break;
+      unquoted_ += '"';
+    }
+    fields_.push_back(std::string_view(unquoted_).substr(start));
+    const std::size_t end = std::min(line.find_first_not_of(blanks_, i), line.size());
+    if (end < line.size() && line[end] != separator_) {
+      fields_.pop_back();
+      return std::nullopt;
+    }
+    return end;
+  }
+
+  char separator_;
+  const char* blanks_;
+  std::vector<std::string_view> fields_;
+  std::vector<std::size_t> places_;
+  std::string unquoted_;
+};
+
+constexpr const char* kBadQuote =
+    "a quoted field must end in a quote before the next separator, on the same line";
+
+bool is_row(std::string_view line, const std::string& comment) {
+  if (!comment.empty() && line.starts_with(comment)) return false;
+  return !trim(line).empty();
+}
+
+/// The file's first line that counts as a row, with its number, from 1.
+Expected<std::pair<std::string, std::int64_t>> find_header(LineBatches& source,
+                                                           const Schema& schema) {
+  std::int64_t line_number = 0;
+  for (;;) {
+    SOTTO_ASSIGN(const bool more, source.advance());
+    if (!more)
+      return fail(ErrorKind::kBadData,
+                  source.path() + ": the file has no header line, but its schema says header = true.");
+    std::string header;
+    for (const std::string_view chunk : source.chunks())
+      for_each_line(chunk, 1, [&](std::string_view line, std::int64_t) {
+        if (!header.empty()) return;
+        ++line_number;
+        if (line_number > schema.skip_lines && is_row(line, schema.comment)) header = line;
+      });
+    if (header.empty()) continue;
+    SOTTO_TRY(source.rewind());
+    return std::pair(std::move(header), line_number);
+  }
+}
+
+/// Where each of the schema's columns stands in a row of the file.
+Expected<std::vector<std::size_t>> match_header(std::string_view header,
+                                                std::int64_t line,
+                                                const Schema& schema,
+                                                const std::string& path) {
+  const auto bad = [&](const std::string& text) {
+    return fail(ErrorKind::kBadData, fmt::format("{}:{}:1: {}", path, line, text));
+  };
+  Splitter splitter(schema.separator);
+  if (!splitter.split(header)) return bad(kBadQuote);
+  const auto& names = splitter.fields();
+  std::vector<std::size_t> fields;
+  for (const Schema::Column& column : schema.columns) {
+    const auto place = std::find(names.begin(), names.end(), column.name);
+    if (place == names.end())
+      return bad(fmt::format("the header has no column '{}', which the schema declares. Correct the "
+                             "name in the schema, or header and separator under [file].",
+                             column.name));
+    if (std::find(place + 1, names.end(), column.name) != names.end())
+      return bad(fmt::format("the header names column '{}' twice.", column.name));
+    fields.push_back(static_cast<std::size_t>(place - names.begin()));
+  }
+  if (names.size() != schema.columns.size()) {
+    for (const std::string_view name : names)
+      if (std::none_of(schema.columns.begin(), schema.columns.end(), [&](const auto& column) {
+            return column.name == name;
+          }))
+        return bad(fmt::format("the schema does not declare the header's column '{}'. Declare it, "
+                               "with kind = \"ignore\" if it is not to be used.",
+                               name));
+  }
+  return fields;
+}
+
+RowFormat csv_format(const Schema& schema, const RowEncoder& encoder, bool sparse) {
+  RowFormat format;
+  const std::int64_t row_entries = schema.max_entries();
+  format.count = [&schema, row_entries](std::string_view chunk) {
+    ChunkCount count;
+    for_each_line(chunk, 1, [&](std::string_view line, std::int64_t) {
+      ++count.lines;
+      if (is_row(line, schema.comment)) ++count.rows;
+    });
+    count.entries = count.rows * row_entries;
+    return count;
+  };
+  format.parse = [&schema, &encoder, sparse](std::string_view chunk,
+                                             std::int64_t first_line,
+                                             TableBuilder::Writer& writer,
+                                             LineErrors& errors) {
+    Splitter splitter(schema.separator);
+    const std::size_t expected = schema.columns.size();
+    for_each_line(chunk, first_line, [&](std::string_view line, std::int64_t number) {
+      if (!is_row(line, schema.comment)) return;
+      const auto report = [&](std::size_t place, std::string text) {
+        errors.add(number, static_cast<std::int64_t>(place) + 1, std::move(text));
+      };
+      const bool closed = splitter.split(line);
+      const auto& fields = splitter.fields();
+      if (!closed) return report(splitter.place(fields.size()), kBadQuote);
+      if (fields.size() < expected)
+        return report(line.size(),
+                      fmt::format("the row has too few fields: {} instead of the schema's {}",
+                                  fields.size(),
+                                  expected));
+      if (fields.size() > expected)
+        return report(splitter.place(expected),
+                      fmt::format("the row has too many fields: {} instead of the schema's {}",
+                                  fields.size(),
+                                  expected));
+      RowEncoder::Fault fault = encoder.encode(fields, sparse, writer);
+      if (!fault.text.empty()) report(splitter.place(fault.field), std::move(fault.text));
+    });
+  };
+  return format;
+}
+
+Expected<void> check_label(const Schema& schema, const ReadOptions& options) {
+  using Label = Schema::Label;
+  const bool fits = options.labels == LabelKind::kBinary  ? schema.label == Label::kTwoClasses
+                    : options.labels == LabelKind::kReal ? schema.label == Label::kNumeric
+                                                          : schema.label != Label::kNumeric;
+  if (fits) return {};
+  const char* declares = schema.label == Label::kTwoClasses ? "two classes"
+                         : schema.label == Label::kClasses  ? "several classes"
+                                                            : "a numeric label";
+  const char* needs = options.labels == LabelKind::kBinary  ? "two (positive and negative)"
+                      : options.labels == LabelKind::kReal ? "a numeric label (min and max)"
+                                                            : "classes";
+  return fail(ErrorKind::kUsage,
+              fmt::format("the schema declares {}, but the loss needs {}. Choose another loss or "
+                          "change the label column.",
+                          declares,
+                          needs));
+}
+
+}  // namespace
+
+Expected<LoadedData> read_csv(const std::string& path,
+                              const Schema& schema,
+                              const ReadOptions& options) {
+  SOTTO_TRY(check_options(options));
+  SOTTO_TRY(check_label(schema, options));
+  if (!options.classes.empty())
+    return fail(ErrorKind::kUsage, "classes of a CSV file are declared in its schema, not as options.");
+  SOTTO_ASSIGN(InputFile file, InputFile::open(path));
+  LineBatches source(std::move(file));
+  std::vector<std::size_t> fields(schema.columns.size());
+  for (std::size_t c = 0; c < fields.size(); ++c) fields[c] = c;
+  std::int64_t skipped = schema.skip_lines;
+  if (schema.header) {
+    SOTTO_ASSIGN(const auto header, find_header(source, schema));
+    SOTTO_ASSIGN(fields, match_header(header.first, header.second, schema, path));
+    skipped = header.second;
+  }
+
+  LoadedData data;
+  data.feature_names = schema.feature_names();
+  data.class_names = schema.class_names();
+  if (options.bias) data.feature_names.emplace_back("bias");
+  data.row_norm_bound = schema.row_norm_bound(options.bias);
+  if (options.row_norm > 0) data.row_norm_bound = std::min(data.row_norm_bound, options.row_norm);
+
+  const std::int64_t dim = std::ssize(schema.feature_names());
+  const bool sparse = options.layout == Layout::kAuto ? 4 * schema.max_entries() <= dim
+                                                      : options.layout == Layout::kSparse;
+  const RowEncoder encoder(schema, std::move(fields), options.labels == LabelKind::kMulticlass);
+  RowFormat format = csv_format(schema, encoder, sparse);
+  format.skip_lines = skipped;
+  TableBuilder builder(dim, sparse, {options.row_norm, options.bias}, schema.has_units);
+  SOTTO_TRY(read_rows(source, format, builder));
+  data.table = std::move(builder).finish();
+  return data;
+}
+
+}  // namespace sotto

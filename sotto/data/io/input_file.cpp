@@ -1,0 +1,156 @@
+#include "sotto/data/io/input_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+namespace sotto {
+namespace {
+
+constexpr std::size_t kInputBytes = 256 * 1024;
+constexpr int kGzipOnly = 15 + 16;  // largest window, gzip header and checksum
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { ::close(fd_); }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+}  // namespace
+
+struct InputFile::State {
+  State(std::string file, int descriptor, std::size_t bytes)
+      : path(std::move(file)), fd(descriptor), size(bytes) {}
+  ~State() {
+    if (gzip) inflateEnd(&stream);
+  }
+
+  Expected<std::size_t> read_raw(char* data, std::size_t bytes);
+  Expected<std::size_t> inflate_into(std::span<char> buffer);
+
+  std::string path;
+  Descriptor fd;
+  std::size_t size;
+  bool gzip = false;
+  bool member_ended = false;
+  z_stream stream{};
+  std::vector<char> input;
+};
+
+InputFile::InputFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+InputFile::InputFile(InputFile&&) noexcept = default;
+InputFile& InputFile::operator=(InputFile&&) noexcept = default;
+InputFile::~InputFile() = default;
+const std::string& InputFile::path() const { return state_->path; }
+bool InputFile::compressed() const { return state_->gzip; }
+std::size_t InputFile::file_size() const { return state_->size; }
+
+Expected<InputFile> InputFile::open(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    const char* remedy = errno == ENOENT ? " Check the path." : " Check its permissions.";
+    return fail(ErrorKind::kIo,
+                fmt::format("{}: can't open the file: {}.{}", path, std::strerror(errno), remedy));
+  }
+  struct stat facts {};
+  const bool known = ::fstat(fd, &facts) == 0;
+  auto state = std::make_unique<State>(path, fd, known ? static_cast<std::size_t>(facts.st_size) : 0);
+  if (known && S_ISDIR(facts.st_mode))
+    return fail(ErrorKind::kIo,
+                fmt::format("{}: is a directory. Give the path of a data file.", path));
+  if (known && S_ISREG(facts.st_mode) && facts.st_size == 0)
+    return fail(ErrorKind::kBadData,
+                fmt::format("{}: the file is empty. A data file needs at least one row.", path));
+  ::posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+  std::array<unsigned char, 2> magic{};
+  const ssize_t got = ::pread(fd, magic.data(), magic.size(), 0);
+  if (got < 0)
+    return fail(ErrorKind::kIo, fmt::format("{}: can't read the file: {}. Give a regular file.", path,
+                                            std::strerror(errno)));
+  if (got == 2 && magic[0] == 0x1f && magic[1] == 0x8b) {
+    state->gzip = inflateInit2(&state->stream, kGzipOnly) == Z_OK;
+    if (!state->gzip) return fail(ErrorKind::kIo, path + ": zlib can't start; not enough memory.");
+    state->input.resize(kInputBytes);
+  }
+  return InputFile(std::move(state));
+}
+
+Expected<std::size_t> InputFile::State::read_raw(char* data, std::size_t bytes) {
+  std::size_t total = 0;
+  while (total < bytes) {
+    const ssize_t got = ::read(fd.get(), data + total, bytes - total);
+    if (got == 0) break;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0)
+      return fail(ErrorKind::kIo,
+                  fmt::format("{}: can't read the file: {}.", path, std::strerror(errno)));
+    total += static_cast<std::size_t>(got);
+  }
+  return total;
+}
+
+Expected<std::size_t> InputFile::State::inflate_into(std::span<char> buffer) {
+  const auto damaged = [&](const char* what) {
+    return fail(ErrorKind::kBadData,
+                fmt::format("{}: the gzip data {}. Fetch or compress the file again.", path, what));
+  };
+  std::size_t written = 0;
+  while (written < buffer.size()) {
+    if (stream.avail_in == 0) {
+      SOTTO_ASSIGN(const std::size_t got, read_raw(input.data(), input.size()));
+      if (got == 0) {
+        if (member_ended) break;
+        return damaged("ends too early (truncated)");
+      }
+      stream.next_in = reinterpret_cast<Bytef*>(input.data());
+      stream.avail_in = static_cast<uInt>(got);
+    }
+    if (member_ended) {  // another gzip member, as `cat a.gz b.gz` makes them
+      inflateReset(&stream);
+      member_ended = false;
+    }
+    const auto room = static_cast<uInt>(std::min<std::size_t>(buffer.size() - written, 1U << 30));
+    stream.next_out = reinterpret_cast<Bytef*>(buffer.data() + written);
+    stream.avail_out = room;
+    const int status = ::inflate(&stream, Z_NO_FLUSH);
+    written += room - stream.avail_out;
+    if (status == Z_STREAM_END) {
+      member_ended = true;
+    } else if (status != Z_OK && status != Z_BUF_ERROR) {
+      return damaged("is damaged");
+    }
+  }
+  return written;
+}
+
+Expected<std::size_t> InputFile::read(std::span<char> buffer) {
+  if (state_->gzip) return state_->inflate_into(buffer);
+  return state_->read_raw(buffer.data(), buffer.size());
+}
+
+Expected<void> InputFile::rewind() {
+  if (::lseek(state_->fd.get(), 0, SEEK_SET) != 0)
+    return fail(ErrorKind::kIo, fmt::format("{}: can't read the file a second time: {}.",
+                                            state_->path, std::strerror(errno)));
+  if (state_->gzip) {
+    inflateReset(&state_->stream);
+    state_->stream.avail_in = 0;
+    state_->member_ended = false;
+  }
+  return {};
+}
+
+}  // namespace sotto

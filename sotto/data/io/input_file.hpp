@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+
+/// A file read from front to back, plain or gzip (known by its first bytes, whatever its name).
+/// Failures: kIo for a missing file, a directory or a read error; kBadData for an empty file and
+/// for compressed data that is cut short or damaged.
+class InputFile {
+ public:
+  static Expected<InputFile> open(const std::string& path);
+  InputFile(InputFile&&) noexcept;
+  InputFile& operator=(InputFile&&) noexcept;
+  ~InputFile();
+
+  /// Reads until `buffer` is full or the file ends, and says how many bytes it read.
+  Expected<std::size_t> read(std::span<char> buffer);
+  /// Starts again at the first byte.
+  Expected<void> rewind();
+
+  const std::string& path() const;
+  bool compressed() const;
+  /// Bytes on disk.
+  std::size_t file_size() const;
+
+ private:
+  struct State;
+  explicit InputFile(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sotto

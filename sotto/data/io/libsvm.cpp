@@ -1,0 +1,204 @@
+#include "sotto/data/io/libsvm.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "sotto/core/parallel.hpp"
+#include "sotto/data/io/numbers.hpp"
+#include "sotto/data/io/row_reader.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr std::int64_t kMaxDim = std::numeric_limits<std::int32_t>::max() - 2;
+constexpr double kDenseShare = 0.25;
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+
+std::string_view without_comment(std::string_view line) {
+  return line.substr(0, std::min(line.find('#'), line.size()));
+}
+
+bool is_row(std::string_view line) { return line.find_first_not_of(" \t\r") != line.npos; }
+
+/// The index before the line's last colon: its largest, if the line is sound.
+std::int64_t last_index(std::string_view line) {
+  const std::size_t colon = line.rfind(':');
+  if (colon == line.npos) return 0;
+  std::int64_t index = 0;
+  std::int64_t power = 1;
+  for (std::size_t i = colon; i > 0 && is_digit(line[i - 1]) && power <= kMaxDim; --i, power *= 10)
+    index += power * (line[i - 1] - '0');
+  return index;
+}
+
+struct Survey {
+  ChunkCount count;
+  std::int64_t largest_index = 0;
+
+  void add(const Survey& other) {
+    count.lines += other.count.lines;
+    count.rows += other.count.rows;
+    count.entries += other.count.entries;
+    largest_index = std::max(largest_index, other.largest_index);
+  }
+};
+
+Survey survey_chunk(std::string_view chunk, bool indices) {
+  Survey survey;
+  const bool comments = chunk.find('#') != chunk.npos;
+  if (!comments) survey.count.entries = std::count(chunk.begin(), chunk.end(), ':');
+  for_each_line(chunk, 1, [&](std::string_view line, std::int64_t) {
+    ++survey.count.lines;
+    if (comments) {
+      line = without_comment(line);
+      survey.count.entries += std::count(line.begin(), line.end(), ':');
+    }
+    if (is_row(line)) ++survey.count.rows;
+    if (indices) survey.largest_index = std::max(survey.largest_index, last_index(line));
+  });
+  return survey;
+}
+
+Expected<Survey> survey_file(LineBatches& source) {
+  Survey total;
+  for (;;) {
+    SOTTO_ASSIGN(const bool more, source.advance());
+    if (!more) break;
+    const auto& chunks = source.chunks();
+    std::vector<Survey> surveys(chunks.size());
+    parallel_for(static_cast<std::int64_t>(chunks.size()) + 1, [&](std::int64_t task, int) {
+      if (task == 0) return source.prefetch();
+      const auto k = static_cast<std::size_t>(task - 1);
+      surveys[k] = survey_chunk(chunks[k], true);
+    });
+    for (const Survey& survey : surveys) total.add(survey);
+  }
+  SOTTO_TRY(source.rewind());
+  return total;
+}
+
+/// Parses one row; on a fault returns its text and leaves `p` where it is.
+class RowParser {
+ public:
+  RowParser(std::int64_t dim, bool declared_dim) : dim_(dim), declared_dim_(declared_dim) {}
+
+  const char* parse(const char*& p, const char* end, TableBuilder::Writer& writer) const {
+    skip_blanks(p, end);
+    double label = 0;
+    const char* after = parse_number(p, end, label);
+    if (after == nullptr || !ends_token(after, end))
+      return "the label is not a number. A line is: label index:value index:value …";
+    if (!fits_float(label)) return "the label is not finite (NaN, infinity or too large)";
+    p = after;
+    std::int64_t previous = 0;
+    for (skip_blanks(p, end); p != end; skip_blanks(p, end)) {
+      std::int64_t index = 0;
+      const char* digit = p;
+      while (digit != end && is_digit(*digit) && index <= kMaxDim)
+        index = index * 10 + (*digit++ - '0');
+      if (digit == p || digit == end || *digit != ':') return index_fault(index);
+      if (index <= previous || index > dim_) return order_fault(index, previous);
+      p = digit + 1;
+      double value = 0;
+      after = parse_number(p, end, value);
+      if (after == nullptr || !ends_token(after, end))
+        return "the value is not a number. A feature is index:value, for example 3:0.5";
+      if (!fits_float(value)) return "the value is not finite (NaN, infinity or too large for float32)";
+      writer.add(static_cast<std::int32_t>(index - 1), static_cast<float>(value));
+      previous = index;
+      p = after;
+    }
+    writer.end_row(static_cast<float>(label));
+    return nullptr;
+  }
+
+ private:
+  static void skip_blanks(const char*& p, const char* end) {
+    while (p != end && is_blank(*p)) ++p;
+  }
+  static bool ends_token(const char* p, const char* end) { return p == end || is_blank(*p); }
+
+  static const char* index_fault(std::int64_t index) {
+    if (index > kMaxDim) return "the feature index is too large; the largest possible is 2147483645";
+    return "the feature index is not a whole number followed by a colon. A feature is index:value, "
+           "for example 3:0.5";
+  }
+
+  const char* order_fault(std::int64_t index, std::int64_t previous) const {
+    if (index == 0) return "the feature index is 0, but indices start at 1";
+    if (index == previous) return "the feature index is repeated; each may occur once in a line";
+    if (index < previous) return "the feature index decreases; indices must increase within a line";
+    return declared_dim_ ? "the feature index is above the declared dimension. Raise --dim or remove "
+                           "the feature"
+                         : "the file changed while it was read";
+  }
+
+  std::int64_t dim_;
+  bool declared_dim_;
+};
+
+RowFormat libsvm_format(const RowParser& parser) {
+  RowFormat format;
+  format.count = [](std::string_view chunk) { return survey_chunk(chunk, false).count; };
+  format.parse = [parser](std::string_view chunk,
+                          std::int64_t first_line,
+                          TableBuilder::Writer& writer,
+                          LineErrors& errors) {
+    const bool comments = chunk.find('#') != chunk.npos;
+    for_each_line(chunk, first_line, [&](std::string_view line, std::int64_t number) {
+      if (comments) line = without_comment(line);
+      if (!is_row(line)) return;
+      const char* p = line.data();
+      if (const char* fault = parser.parse(p, line.data() + line.size(), writer))
+        errors.add(number, p - line.data() + 1, fault);
+    });
+  };
+  return format;
+}
+
+}  // namespace
+
+Expected<LoadedData> read_libsvm(const std::string& path, const LibsvmOptions& options) {
+  SOTTO_TRY(check_options(options));
+  if (options.dim < 0 || options.dim > kMaxDim)
+    return fail(ErrorKind::kUsage,
+                fmt::format("dim must be between 1 and {}, but is {}. Set --dim to the number of "
+                            "features, or leave it out.",
+                            kMaxDim,
+                            options.dim));
+  SOTTO_ASSIGN(InputFile file, InputFile::open(path));
+  LineBatches source(std::move(file));
+  LoadedData data;
+  std::int64_t dim = options.dim;
+  bool sparse = options.layout == Layout::kSparse;
+  if (dim == 0 || options.layout == Layout::kAuto) {
+    SOTTO_ASSIGN(const Survey survey, survey_file(source));
+    if (dim == 0) {
+      dim = std::min(survey.largest_index, kMaxDim);
+      data.notes.push_back(
+          fmt::format("dim {} taken from the largest feature index in {}: the number of features is "
+                      "treated as public. Declare it with --dim to be sure.",
+                      dim,
+                      path));
+    }
+    const auto cells = static_cast<double>(survey.count.rows) * static_cast<double>(dim);
+    if (options.layout == Layout::kAuto)
+      sparse = static_cast<double>(survey.count.entries) <= kDenseShare * cells;
+  }
+  TableBuilder builder(dim, sparse, {options.row_norm, options.bias});
+  SOTTO_TRY(read_rows(source, libsvm_format(RowParser(dim, options.dim > 0)), builder));
+  if (dim == 0)
+    return fail(ErrorKind::kBadData,
+                path + ": no row has a feature. A line is: label index:value index:value …");
+  SOTTO_ASSIGN(data.class_names, map_labels(builder.labels(), options, path, data.notes));
+  data.row_norm_bound = options.row_norm;
+  data.table = std::move(builder).finish();
+  return data;
+}
+
+}  // namespace sotto

@@ -1,0 +1,83 @@
+#include "sotto/data/io/matrix_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "sotto/core/parallel.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr std::int64_t kBlockBytes = std::int64_t{4} << 20;
+constexpr std::int64_t kPieces = 16;
+
+}  // namespace
+
+Expected<std::string> read_exactly(InputFile& file, std::size_t bytes, const char* what) {
+  std::string data(bytes, '\0');
+  SOTTO_ASSIGN(const std::size_t got, file.read(data));
+  if (got != bytes)
+    return fail(ErrorKind::kBadData,
+                fmt::format("{}: the file ends too early (truncated) in its {}. Fetch or write it "
+                            "again.",
+                            file.path(),
+                            what));
+  return data;
+}
+
+Expected<void> expect_end(InputFile& file) {
+  char next = 0;
+  SOTTO_ASSIGN(const std::size_t got, file.read({&next, 1}));
+  if (got == 0) return {};
+  return fail(ErrorKind::kBadData,
+              file.path() + ": the file goes on after the last value that its header announces.");
+}
+
+Expected<void> read_matrix(
+    InputFile& file,
+    std::int64_t rows,
+    std::int64_t row_bytes,
+    std::int64_t row_entries,
+    const std::function<std::optional<std::int64_t>(
+        std::int64_t row, const char* bytes, TableBuilder::Writer& writer)>& decode,
+    TableBuilder& builder) {
+  const std::int64_t block_rows = std::max<std::int64_t>(1, kBlockBytes / row_bytes);
+  std::vector<char> block(static_cast<std::size_t>(std::min(rows, block_rows) * row_bytes));
+  for (std::int64_t first = 0; first < rows; first += block_rows) {
+    const std::int64_t count = std::min(block_rows, rows - first);
+    const auto bytes = static_cast<std::size_t>(count * row_bytes);
+    SOTTO_ASSIGN(const std::size_t got, file.read(std::span(block).first(bytes)));
+    if (got != bytes)
+      return fail(ErrorKind::kBadData,
+                  fmt::format("{}: the file ends too early (truncated): its header announces {} rows. "
+                              "Fetch or write it again.",
+                              file.path(),
+                              rows));
+    const auto begin = [count](std::int64_t piece) { return count * piece / kPieces; };
+    std::vector<TableBuilder::Piece> pieces;
+    for (std::int64_t k = 0; k < kPieces; ++k) {
+      const std::int64_t piece_rows = begin(k + 1) - begin(k);
+      pieces.push_back({piece_rows, piece_rows * row_entries});
+    }
+    auto writers = builder.extend(pieces);
+    std::vector<std::string> faults(kPieces);
+    parallel_for(kPieces, [&](std::int64_t piece, int) {
+      const auto k = static_cast<std::size_t>(piece);
+      for (std::int64_t i = begin(piece); i < begin(piece + 1) && faults[k].empty(); ++i)
+        if (const auto column = decode(first + i, block.data() + i * row_bytes, writers[k]))
+          faults[k] = fmt::format("{}: row {}, column {} (from 0): the value is not finite (NaN, "
+                                  "infinity or too large for float32).",
+                                  file.path(),
+                                  first + i,
+                                  *column);
+    });
+    for (std::string& fault : faults)
+      if (!fault.empty()) return fail(ErrorKind::kBadData, std::move(fault));
+    builder.commit(writers);
+  }
+  return expect_end(file);
+}
+
+}  // namespace sotto

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "sotto/core/error.hpp"
+#include "sotto/data/table.hpp"
+
+namespace sotto {
+
+/// A file written as a stream (gzip if the name ends in .gz) that appears under its name only when
+/// complete: bytes go to a temporary file beside it, which commit() syncs and renames. Without a
+/// commit nothing is left behind.
+class OutputFile {
+ public:
+  static Expected<OutputFile> create(const std::string& path);
+  OutputFile(OutputFile&&) noexcept;
+  OutputFile& operator=(OutputFile&&) noexcept;
+  ~OutputFile();
+
+  /// A failure is remembered and reported by commit().
+  void write(std::string_view bytes);
+  Expected<void> commit();
+
+ private:
+  struct State;
+  explicit OutputFile(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// kUsage if rows share a person: a format without units would lose whose rows they are, and a later
+/// run would protect rows instead of persons.
+Expected<void> refuse_units(const Table& table);
+
+}  // namespace sotto

@@ -1,0 +1,169 @@
+#include "sotto/data/load.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "sotto/data/io/csv.hpp"
+#include "sotto/data/io/idx.hpp"
+#include "sotto/data/io/input_file.hpp"
+#include "sotto/data/io/libsvm.hpp"
+#include "sotto/data/io/npy.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr std::array<const char*, 5> kFormats = {"auto", "libsvm", "csv", "npy", "idx"};
+
+/// "FEATURES,LABELS" in two.
+Expected<std::pair<std::string, std::string>> split_pair(const std::string& path) {
+  const std::size_t comma = path.find(',');
+  if (comma == path.npos || comma == 0 || comma + 1 == path.size())
+    return fail(ErrorKind::kUsage,
+                fmt::format("{}: features and labels are two files in this format. Give both, with a "
+                            "comma and no blank between them, for example X.npy,y.npy.",
+                            path));
+  return std::pair(path.substr(0, comma), path.substr(comma + 1));
+}
+
+}  // namespace
+
+Expected<Format> parse_format(const std::string& name) {
+  const auto place = std::find(kFormats.begin(), kFormats.end(), name);
+  if (place == kFormats.end())
+    return fail(ErrorKind::kUsage,
+                fmt::format("unknown format '{}'. It must be one of {}.", name,
+                            fmt::join(kFormats, ", ")));
+  return static_cast<Format>(place - kFormats.begin());
+}
+
+std::string format_name(Format format) { return kFormats[static_cast<std::size_t>(format)]; }
+
+Format resolve_format(const LoadOptions& options) {
+  if (options.format != Format::kAuto) return options.format;
+  if (!options.schema.empty()) return Format::kCsv;
+  std::string_view path = options.path;
+  path = path.substr(0, path.find(','));
+  if (path.ends_with(".gz")) path.remove_suffix(3);
+  if (path.ends_with(".csv")) return Format::kCsv;
+  if (path.ends_with(".npy")) return Format::kNpy;
+  if (path.ends_with("-ubyte")) return Format::kIdx;
+  return Format::kLibsvm;
+}
+
+Expected<LoadedData> load_table(const LoadOptions& options) {
+  const Format format = resolve_format(options);
+  if (format != Format::kCsv && !options.schema.empty())
+    return fail(ErrorKind::kUsage,
+                fmt::format("a schema describes a CSV file, but the format is {}. Leave out --schema "
+                            "or set --format csv.",
+                            format_name(format)));
+  if (format == Format::kNpy || format == Format::kIdx) {
+    SOTTO_ASSIGN(const auto pair, split_pair(options.path));
+    return format == Format::kNpy ? read_npy(pair.first, pair.second, options)
+                                  : read_idx(pair.first, pair.second, options);
+  }
+  if (format == Format::kCsv) {
+    if (options.schema.empty())
+      return fail(ErrorKind::kUsage,
+                  fmt::format("{}: a CSV file needs a schema that declares its columns, their bounds "
+                              "and categories: taken from the rows they would leak. Give "
+                              "--schema FILE.toml (see docs/data.md).",
+                              options.path));
+    SOTTO_ASSIGN(const Schema schema, Schema::load(options.schema));
+    return read_csv(options.path, schema, options);
+  }
+  LibsvmOptions libsvm;
+  static_cast<ReadOptions&>(libsvm) = options;
+  libsvm.dim = options.dim;
+  return read_libsvm(options.path, libsvm);
+}
+
+Expected<void> write_table(const std::string& path, const Table& table) {
+  LoadOptions options;
+  options.path = path;
+  const Format format = resolve_format(options);
+  if (format == Format::kNpy) {
+    SOTTO_ASSIGN(const auto pair, split_pair(path));
+    return write_npy(pair.first, pair.second, table);
+  }
+  if (format == Format::kLibsvm) return write_libsvm(path, table);
+  return fail(ErrorKind::kUsage,
+              fmt::format("{}: tables are written as LIBSVM text or as an .npy pair, but the name asks "
+                          "for {}. Use a name such as data.svm, data.svm.gz or X.npy,y.npy.",
+                          path,
+                          format_name(format)));
+}
+
+namespace {
+
+DataInfo::Diagnostics diagnose(const LoadedData& data) {
+  const Table& table = data.table;
+  DataInfo::Diagnostics result;
+  result.rows = table.rows();
+  result.sparse = table.sparse();
+  result.table_bytes = table.bytes();
+  for (std::int64_t u = 0; u < table.units(); ++u)
+    result.largest_unit =
+        std::max(result.largest_unit, table.unit_begin(u + 1) - table.unit_begin(u));
+  const auto summarize = [](auto values, double& min, double& mean, double& max) {
+    if (values.empty()) return;
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    double sum = 0;
+    for (const auto value : values) sum += static_cast<double>(value);
+    min = static_cast<double>(*low);
+    max = static_cast<double>(*high);
+    mean = sum / static_cast<double>(values.size());
+  };
+  summarize(table.labels(), result.label_min, result.label_mean, result.label_max);
+  summarize(table.norms(), result.norm_min, result.norm_mean, result.norm_max);
+  const std::size_t classes = data.class_names.size();
+  result.class_rows.resize(classes);
+  if (classes > 0) {
+    const bool two_signs = result.label_min < 0;
+    for (const float label : table.labels())
+      ++result.class_rows[static_cast<std::size_t>(two_signs ? label > 0 : label)];
+  }
+  std::int64_t nonzero = 0;
+  if (table.sparse()) {
+    nonzero = std::ssize(table.values()) -
+              std::count(table.values().begin(), table.values().end(), 0.0F);
+  } else {
+    for (std::int64_t i = 0; i < table.rows(); ++i)
+      nonzero += table.dim() - std::count(table.row(i), table.row(i) + table.dim(), 0.0F);
+  }
+  result.density = static_cast<double>(nonzero) /
+                   std::max(1.0, static_cast<double>(table.rows()) * static_cast<double>(table.dim()));
+  return result;
+}
+
+}  // namespace
+
+Expected<DataInfo> describe(const LoadOptions& options,
+                            const LoadedData& data,
+                            std::optional<std::int64_t> public_n,
+                            bool unsafe_diagnostics) {
+  const Format format = resolve_format(options);
+  const bool pair = format == Format::kNpy || format == Format::kIdx;
+  SOTTO_ASSIGN(const InputFile file,
+               InputFile::open(pair ? options.path.substr(0, options.path.find(',')) : options.path));
+  DataInfo info;
+  info.path = options.path;
+  info.format = format_name(format);
+  info.file_bytes = static_cast<std::int64_t>(file.file_size());
+  info.compressed = file.compressed();
+  info.units = public_n.value_or(data.table.units());
+  info.units_declared = public_n.has_value();
+  info.persons = data.table.has_units();
+  info.dim = data.table.dim();
+  info.row_norm_bound = data.row_norm_bound;
+  info.class_names = data.class_names;
+  info.feature_names = data.feature_names;
+  info.notes = data.notes;
+  if (unsafe_diagnostics) info.diagnostics = diagnose(data);
+  return info;
+}
+
+}  // namespace sotto

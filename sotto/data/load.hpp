@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/data/dataset.hpp"
+
+namespace sotto {
+
+enum class Format { kAuto, kLibsvm, kCsv, kNpy, kIdx };
+
+/// Reads "auto", "libsvm", "csv", "npy" or "idx"; kUsage for anything else.
+Expected<Format> parse_format(const std::string& name);
+std::string format_name(Format format);
+
+struct LoadOptions : ReadOptions {
+  /// The file; for the pair formats (npy, idx) "FEATURES,LABELS".
+  std::string path;
+  /// kAuto: csv if a schema is given, else by the name's end (.csv, .npy, idx?-ubyte; .gz is looked
+  /// through), else libsvm.
+  Format format = Format::kAuto;
+  std::string schema;    ///< path of the TOML schema of a CSV file
+  std::int64_t dim = 0;  ///< libsvm: number of features; 0: from the file, with a note
+};
+
+/// The format that load_table will use.
+Format resolve_format(const LoadOptions& options);
+
+/// Reads a table in any format; see read_libsvm, read_csv, read_npy and read_idx for what each does
+/// and how it fails. A CSV file without a schema, or a pair with one name, is kUsage.
+Expected<LoadedData> load_table(const LoadOptions& options);
+
+/// Writes a table as libsvm, or as an npy pair if `path` is "X.npy,y.npy"; atomically.
+Expected<void> write_table(const std::string& path, const Table& table);
+
+/// What `sotto data info` shows. Without diagnostics only public facts: the number of units, which
+/// the zero-out and replace-one relations don't hide (or the declared public n, which add-remove
+/// needs), and what was declared.
+struct DataInfo {
+  std::string path;
+  std::string format;
+  std::int64_t file_bytes = 0;
+  bool compressed = false;
+  std::int64_t units = 0;       ///< rows, or persons if there is a unit column
+  bool units_declared = false;  ///< `units` is the declared public n
+  bool persons = false;         ///< a unit is a person with one or more rows
+  std::int64_t dim = 0;         ///< features, bias included
+  double row_norm_bound = 0;    ///< 0: none declared
+  std::vector<std::string> class_names;
+  std::vector<std::string> feature_names;
+  std::vector<std::string> notes;
+
+  /// Computed from the rows: NOT private. Only on explicit request (--unsafe-diagnostics).
+  struct Diagnostics {
+    std::int64_t rows = 0;
+    std::int64_t largest_unit = 0;         ///< rows of the largest unit
+    std::vector<std::int64_t> class_rows;  ///< by class; empty for real labels
+    double label_min = 0, label_mean = 0, label_max = 0;
+    double norm_min = 0, norm_mean = 0, norm_max = 0;
+    double density = 0;  ///< share of values that are not zero
+    bool sparse = false;
+    std::size_t table_bytes = 0;
+  };
+  std::optional<Diagnostics> diagnostics;
+};
+
+/// `data` is what load_table(options) gave. `public_n`: the declared number of units, shown instead of
+/// the true one.
+Expected<DataInfo> describe(const LoadOptions& options,
+                            const LoadedData& data,
+                            std::optional<std::int64_t> public_n,
+                            bool unsafe_diagnostics);
+
+}  // namespace sotto

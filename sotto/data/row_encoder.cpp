@@ -1,0 +1,162 @@
+#include "sotto/data/row_encoder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/data/io/numbers.hpp"
+
+namespace sotto {
+namespace {
+
+/// The whole field as a number, NaN if it is none.
+double number_in(std::string_view field) {
+  double value = 0;
+  const char* end = field.data() + field.size();
+  return !field.empty() && parse_number(field.data(), end, value) == end ? value : NAN;
+}
+
+constexpr const char* kNotFinite = "is not a finite number";
+
+}  // namespace
+
+/// The features of the row that is being written.
+class RowEncoder::Row {
+ public:
+  Row(TableBuilder::Writer& writer, bool sparse) : writer_(writer), sparse_(sparse) {}
+
+  void set(std::int32_t feature, double value) {
+    if (value != 0 || !sparse_) writer_.add(feature, static_cast<float>(value));
+  }
+  /// Whether no column of the group was 1 yet.
+  bool claim(int group) { return std::exchange(last_group_, group) != group; }
+
+ private:
+  TableBuilder::Writer& writer_;
+  bool sparse_;
+  int last_group_ = -1;  // a group's columns follow each other
+};
+
+RowEncoder::RowEncoder(const Schema& schema, std::vector<std::size_t> fields, bool multiclass)
+    : missing_(schema.missing),
+      label_(schema.label),
+      signed_label_(schema.label == Schema::Label::kTwoClasses && !multiclass) {
+  std::int32_t feature = 0;
+  for (std::size_t c = 0; c < schema.columns.size(); ++c) {
+    Column column;
+    column.facts = schema.columns[c];
+    column.field = fields[c];
+    column.feature = feature;
+    using Kind = Schema::Kind;
+    const Kind kind = column.facts.kind;
+    for (std::size_t v = 0; v < column.facts.values.size(); ++v)
+      for (const std::string& spelling : column.facts.values[v])
+        column.lookup[spelling] = static_cast<std::int32_t>(v);
+    if (kind == Kind::kNumeric || kind == Kind::kOneHot) ++feature;
+    if (kind == Kind::kCategorical)
+      feature += static_cast<std::int32_t>(column.facts.values.size());
+    if (column.facts.other) column.other = feature++;
+    if (column.facts.missing_indicator) column.indicator = feature++;
+    if (kind != Kind::kIgnore) columns_.push_back(std::move(column));
+  }
+}
+
+bool RowEncoder::is_missing(std::string_view field) const {
+  return std::find(missing_.begin(), missing_.end(), field) != missing_.end();
+}
+
+const char* RowEncoder::encode_numeric(const Column& column,
+                                       std::string_view field,
+                                       Row& row) const {
+  const auto& [min, max] = std::pair(column.facts.min, column.facts.max);
+  double value = 0;
+  const bool missing = is_missing(field);
+  if (missing) {
+    if (!column.facts.filler && column.indicator < 0)
+      return "is missing, and the schema says neither filler nor missing_indicator for it";
+    value = column.facts.filler.value_or(min);
+  } else {
+    value = number_in(field);
+    if (!std::isfinite(value)) return kNotFinite;
+  }
+  row.set(column.feature, (std::clamp(value, min, max) - min) / (max - min));
+  if (missing && column.indicator >= 0) row.set(column.indicator, 1);
+  return nullptr;
+}
+
+void RowEncoder::encode_categorical(const Column& column, std::string_view field, Row& row) const {
+  if (const auto found = column.lookup.find(field); found != column.lookup.end()) {
+    row.set(column.feature + found->second, 1);
+  } else if (column.indicator >= 0 && is_missing(field)) {
+    row.set(column.indicator, 1);
+  } else if (column.other >= 0) {
+    row.set(column.other, 1);
+  }
+}
+
+const char* RowEncoder::encode_one_hot(const Column& column,
+                                       std::string_view field,
+                                       Row& row) const {
+  const double value = number_in(field);
+  if (value == 0) return nullptr;
+  if (value != 1) return "must be 0 or 1: it is declared one-hot";
+  if (!row.claim(column.facts.group)) return "is a second 1 in its one-hot group";
+  row.set(column.feature, 1);
+  return nullptr;
+}
+
+const char* RowEncoder::encode_label(const Column& column,
+                                     std::string_view field,
+                                     float& label) const {
+  if (label_ == Schema::Label::kNumeric) {
+    const double value = number_in(field);
+    if (!std::isfinite(value)) return kNotFinite;
+    label = static_cast<float>(std::clamp(value, column.facts.min, column.facts.max));
+    return nullptr;
+  }
+  const auto found = column.lookup.find(field);
+  if (found == column.lookup.end()) return "is not one of the label's declared values";
+  const auto position = static_cast<float>(found->second);
+  label = signed_label_ ? 2 * position - 1 : position;
+  return nullptr;
+}
+
+RowEncoder::Fault RowEncoder::encode(std::span<const std::string_view> fields,
+                                     bool sparse,
+                                     TableBuilder::Writer& writer) const {
+  Row row(writer, sparse);
+  float label = 0;
+  std::int64_t unit = 0;
+  for (const Column& column : columns_) {
+    const std::string_view field = fields[column.field];
+    const char* fault = nullptr;
+    switch (column.facts.kind) {
+      case Schema::Kind::kNumeric:
+        fault = encode_numeric(column, field, row);
+        break;
+      case Schema::Kind::kCategorical:
+        encode_categorical(column, field, row);
+        break;
+      case Schema::Kind::kOneHot:
+        fault = encode_one_hot(column, field, row);
+        break;
+      case Schema::Kind::kLabel:
+        fault = encode_label(column, field, label);
+        break;
+      case Schema::Kind::kUnit:
+        if (is_missing(field)) fault = "is missing, but every row must name its person";
+        // Should two persons share a hash, they share a unit: each is still protected.
+        unit = static_cast<std::int64_t>(std::hash<std::string_view>()(field));
+        break;
+      case Schema::Kind::kIgnore:
+        break;
+    }
+    if (fault != nullptr)
+      return {column.field, fmt::format("the value of '{}' {}", column.facts.name, fault)};
+  }
+  writer.end_row(label, unit);
+  return {};
+}
+
+}  // namespace sotto

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "sotto/data/schema.hpp"
+#include "sotto/data/table.hpp"
+
+namespace sotto {
+
+/// Turns the fields of one CSV row into a table row, by the schema's rules alone:
+/// numeric: (value - min) / (max - min) in [0, 1], values outside the bounds clamped; categorical:
+/// one-hot; a value outside its list is its "other" feature or all zeros; missing values: see
+/// docs/data.md. The label becomes -1 / +1, a class number, or the clamped number.
+class RowEncoder {
+ public:
+  /// `fields[c]` is the place of the schema's column c among the fields of a row. Rows are encoded as
+  /// for `multiclass` (0, 1, …) or not (-1, +1) if the label has two classes.
+  RowEncoder(const Schema& schema, std::vector<std::size_t> fields, bool multiclass);
+
+  struct Fault {
+    std::size_t field = 0;
+    std::string text;  ///< empty: none
+  };
+
+  /// Writes one row. `sparse`: leave zeros out. On a fault nothing of use is written.
+  Fault encode(std::span<const std::string_view> fields,
+               bool sparse,
+               TableBuilder::Writer& writer) const;
+
+ private:
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  struct Column {
+    Schema::Column facts;
+    std::size_t field = 0;
+    std::int32_t feature = 0;    // the first one
+    std::int32_t other = -1;     // the feature for unlisted values
+    std::int32_t indicator = -1;  // the feature for missing values
+    std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> lookup;
+  };
+  class Row;
+
+  bool is_missing(std::string_view field) const;
+  const char* encode_numeric(const Column& column, std::string_view field, Row& row) const;
+  void encode_categorical(const Column& column, std::string_view field, Row& row) const;
+  const char* encode_one_hot(const Column& column, std::string_view field, Row& row) const;
+  const char* encode_label(const Column& column, std::string_view field, float& label) const;
+
+  std::vector<Column> columns_;
+  std::vector<std::string> missing_;
+  Schema::Label label_;
+  bool signed_label_;
+};
+
+}  // namespace sotto

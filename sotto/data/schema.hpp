@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+
+/// What a CSV file's columns mean, with the public bounds and lists that encoding needs; read from
+/// TOML (docs/data.md). Everything in it is declared by a person and public: nothing is ever taken
+/// from rows, because bounds or categories found in the rows would tell about them.
+struct Schema {
+  enum class Kind { kNumeric, kCategorical, kOneHot, kLabel, kIgnore, kUnit };
+  enum class Label { kTwoClasses, kClasses, kNumeric };
+
+  struct Column {
+    std::string name;
+    Kind kind = Kind::kIgnore;
+    /// Numeric features and labels: declared bounds; values outside are clamped to them.
+    double min = 0;
+    double max = 0;
+    std::optional<double> filler;    ///< numeric: stands for a missing value
+    bool missing_indicator = false;  ///< a further feature, one where the value is missing
+    bool other = false;              ///< categorical: a further feature for unlisted values
+    /// Categorical: one list of spellings a value. Label: one a class, in the order of stored labels.
+    std::vector<std::vector<std::string>> values;
+    int group = -1;  ///< one-hot: columns of one group, of which at most one is 1
+  };
+
+  // [file]
+  bool header = false;
+  char separator = ',';
+  std::string comment;  ///< lines that begin with this are skipped; empty: none
+  std::int64_t skip_lines = 0;
+  std::vector<std::string> missing = {""};
+
+  std::vector<Column> columns;
+  Label label = Label::kTwoClasses;
+  bool has_units = false;
+
+  /// Fails with kIo if the file can't be read, kBadData (with file:line:column) if it is not a
+  /// schema: syntax, unknown keys, bounds or lists that are not declared, not exactly one label.
+  static Expected<Schema> load(const std::string& path);
+  /// `name` stands for the path in messages.
+  static Expected<Schema> parse(std::string_view toml, const std::string& name);
+
+  /// Names of the encoded features, in order (without bias).
+  std::vector<std::string> feature_names() const;
+  /// Names of the classes by stored label; empty for a numeric label.
+  std::vector<std::string> class_names() const;
+  /// The bound on the L2 norm of an encoded row that follows from the declarations alone.
+  double row_norm_bound(bool bias) const;
+  /// Most non-zero features of an encoded row (without bias).
+  std::int64_t max_entries() const;
+  /// Number of groups of one-hot columns.
+  int groups() const;
+};
+
+}  // namespace sotto

@@ -1,0 +1,71 @@
+#include "sotto/geometry/loss_info.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "sotto/core/check.hpp"
+#include "sotto/geometry/parse_number.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// max of p(1-p)|2p-1| over p in [0, 1]: 1 / (6√3).
+constexpr double kSigmoidSecond = 0.096225044864937627;
+
+}  // namespace
+
+LossInfo loss_info(const LossSpec& loss) {
+  switch (loss.kind) {
+    case LossKind::kLogistic:
+      return {true, 1, 0, 0.25, kSigmoidSecond, 0.5};
+    case LossKind::kSigmoid:
+      return {true, 0.25, -kSigmoidSecond, kSigmoidSecond, 0.125, 0.25};
+    case LossKind::kSquared:
+      return {false, kInfinity, 1, 1, 0, 1};
+    case LossKind::kHuber:
+      return {false, loss.threshold, 0, 1, kInfinity, 1};
+  }
+  SOTTO_CHECK(false && "unknown loss");
+}
+
+Expected<LossSpec> parse_loss(std::string_view text) {
+  if (text == "logistic") return LossSpec{LossKind::kLogistic};
+  if (text == "sigmoid") return LossSpec{LossKind::kSigmoid};
+  if (text == "squared") return LossSpec{LossKind::kSquared};
+  if (text == "huber") return LossSpec{LossKind::kHuber};
+  constexpr std::string_view kPrefix = "huber:";
+  if (text.starts_with(kPrefix)) {
+    const std::string_view number = text.substr(kPrefix.size());
+    const auto threshold = internal::parse_number(number);
+    if (!threshold || !(*threshold > 0))
+      return fail(ErrorKind::kUsage,
+                  fmt::format("the threshold of huber must be finite and > 0, but is '{}'. Set "
+                              "--loss huber:THRESHOLD, for example huber:1.",
+                              number));
+    return LossSpec{LossKind::kHuber, *threshold};
+  }
+  return fail(ErrorKind::kUsage,
+              fmt::format("unknown loss '{}'. Set --loss to logistic, sigmoid, squared, huber or "
+                          "huber:THRESHOLD.",
+                          text));
+}
+
+std::string to_string(const LossSpec& loss) {
+  switch (loss.kind) {
+    case LossKind::kLogistic:
+      return "logistic";
+    case LossKind::kSigmoid:
+      return "sigmoid";
+    case LossKind::kSquared:
+      return "squared";
+    case LossKind::kHuber:
+      return fmt::format("huber:{}", loss.threshold);
+  }
+  SOTTO_CHECK(false && "unknown loss");
+}
+
+}  // namespace sotto

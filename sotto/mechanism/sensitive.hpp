@@ -1,0 +1,37 @@
+#pragma once
+
+#include <utility>
+
+#include "sotto/oracle/api/released.hpp"
+#include "sotto/privacy/neighbours.hpp"
+#include "sotto/privacy/sampling.hpp"
+
+namespace sotto {
+
+/// How far one unit can move a value, and how the rows behind it were drawn.
+struct SensitivityClaim {
+  double sensitivity = 0;  ///< in the mechanism's norm, under `relation`, rounding errors included
+  Relation relation = Relation::kZeroOut;
+  Sampling sampling;
+};
+
+/// A value computed from rows, sealed: it can be moved but not read. Whoever seals it claims its
+/// sensitivity (with a proof note); only a mechanism can open it, with a ReleaseKey.
+template <class T>
+class Sensitive {
+ public:
+  Sensitive(T value, SensitivityClaim claim) : value_(std::move(value)), claim_(claim) {}
+  Sensitive(Sensitive&&) = default;
+  Sensitive& operator=(Sensitive&&) = default;
+  Sensitive(const Sensitive&) = delete;
+  Sensitive& operator=(const Sensitive&) = delete;
+
+  const SensitivityClaim& claim() const { return claim_; }
+  T open(const ReleaseKey&) && { return std::move(value_); }
+
+ private:
+  T value_;
+  SensitivityClaim claim_;
+};
+
+}  // namespace sotto

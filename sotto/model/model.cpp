@@ -1,0 +1,118 @@
+#include "sotto/model/model.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "sotto/core/file.hpp"
+#include "sotto/core/version.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr int kModelVersion = 1;
+
+nlohmann::json number_or_null(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
+}  // namespace
+
+nlohmann::json to_json(const PrivacyStatement& statement) {
+  return {{"private", statement.is_private},
+          {"epsilon", number_or_null(statement.epsilon)},
+          {"delta", statement.delta},
+          {"neighbours", to_string(statement.neighbours)},
+          {"unit", statement.unit},
+          {"public_n", statement.public_n},
+          {"accountant", statement.accountant},
+          {"events", statement.events},
+          {"noise_samples", statement.noise_samples},
+          {"insecure_seed", statement.insecure_seed},
+          {"unsafe_diagnostics", statement.unsafe_diagnostics}};
+}
+
+Expected<PrivacyStatement> privacy_from_json(const nlohmann::json& json) {
+  PrivacyStatement statement;
+  statement.is_private = json.at("private").get<bool>();
+  const auto& epsilon = json.at("epsilon");
+  statement.epsilon =
+      epsilon.is_null() ? std::numeric_limits<double>::infinity() : epsilon.get<double>();
+  statement.delta = json.at("delta").get<double>();
+  SOTTO_ASSIGN(statement.neighbours, parse_relation(json.at("neighbours").get<std::string>()));
+  statement.unit = json.at("unit").get<std::string>();
+  statement.public_n = json.at("public_n").get<std::int64_t>();
+  statement.accountant = json.at("accountant").get<std::string>();
+  statement.events = json.at("events").get<std::string>();
+  statement.noise_samples = json.at("noise_samples").get<std::int64_t>();
+  statement.insecure_seed = json.at("insecure_seed").get<bool>();
+  statement.unsafe_diagnostics = json.at("unsafe_diagnostics").get<bool>();
+  return statement;
+}
+
+std::string to_text(const Model& model) {
+  const nlohmann::ordered_json json = {
+      {"sotto_model", kModelVersion},
+      {"made_by", fmt::format("sotto {}", kVersion)},
+      {"method", model.method},
+      {"privacy", to_json(model.privacy)},
+      {"loss", to_string(model.loss)},
+      {"regularizer", model.regularizer},
+      {"bias", model.bias},
+      {"row_norm", model.row_norm},
+      {"class_names", model.class_names},
+      {"feature_names", model.feature_names},
+      {"schema", model.schema},
+      {"weights", std::vector<double>(model.w.begin(), model.w.end())}};
+  return json.dump(1) + "\n";
+}
+
+Expected<Model> model_from_text(const std::string& text, const std::string& path) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (json.is_discarded())
+    return fail(ErrorKind::kBadData,
+                fmt::format("{} is not a complete model file: it is cut short or not JSON. Train "
+                            "again, or copy the file again.",
+                            path));
+  if (!json.is_object() || !json.contains("sotto_model") || !json["sotto_model"].is_number_integer())
+    return fail(ErrorKind::kBadData,
+                fmt::format("{} is JSON but not a Sotto model. `sotto train` writes models.", path));
+  if (const int version = json["sotto_model"].get<int>(); version > kModelVersion)
+    return fail(ErrorKind::kBadData,
+                fmt::format("{} is a model of version {}, newer than the {} that this program reads. "
+                            "Update Sotto.",
+                            path,
+                            version,
+                            kModelVersion));
+  try {
+    Model model;
+    model.method = json.at("method").get<std::string>();
+    SOTTO_ASSIGN(model.loss, parse_loss(json.at("loss").get<std::string>()));
+    model.regularizer = json.at("regularizer").get<std::string>();
+    model.bias = json.at("bias").get<bool>();
+    model.row_norm = json.at("row_norm").get<double>();
+    model.class_names = json.at("class_names").get<std::vector<std::string>>();
+    model.feature_names = json.at("feature_names").get<std::vector<std::string>>();
+    model.schema = json.at("schema").get<std::string>();
+    SOTTO_ASSIGN(model.privacy, privacy_from_json(json.at("privacy")));
+    const auto weights = json.at("weights").get<std::vector<double>>();
+    model.w = Eigen::Map<const Vector>(weights.data(), static_cast<Eigen::Index>(weights.size()));
+    return model;
+  } catch (const nlohmann::json::exception&) {
+    return fail(ErrorKind::kBadData,
+                fmt::format("{} misses parts that a model has. Train again.", path));
+  }
+}
+
+Expected<void> save_model(const Model& model, const std::string& path) {
+  return write_file_atomically(path, to_text(model));
+}
+
+Expected<Model> load_model(const std::string& path) {
+  SOTTO_ASSIGN(const std::string text, read_text_file(path));
+  return model_from_text(text, path);
+}
+
+}  // namespace sotto

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/vector.hpp"
+#include "sotto/geometry/loss_info.hpp"
+#include "sotto/geometry/regularizer.hpp"
+#include "sotto/privacy/neighbours.hpp"
+
+namespace sotto {
+
+/// What a model promises about the people behind it; travels inside the model file.
+struct PrivacyStatement {
+  bool is_private = false;
+  double epsilon = 0;           ///< upper bound on what was spent; infinite if not private
+  double delta = 0;
+  Relation neighbours = Relation::kZeroOut;
+  std::string unit = "row";     ///< what is protected: `row`, or the name of the person column
+  std::int64_t public_n = 0;
+  std::string accountant;
+  std::string events;           ///< what was released, in the grammar of events
+  std::int64_t noise_samples = 0;
+  bool insecure_seed = false;
+  bool unsafe_diagnostics = false;
+};
+
+/// A trained linear model. The decision is the sign of <w, x> (classification) or <w, x> itself.
+struct Model {
+  std::string method;
+  LossSpec loss;
+  std::string regularizer = "none";
+  Vector w;
+  bool bias = false;        ///< the last weight is the intercept
+  double row_norm = 0;      ///< rows longer than this were rescaled to it; 0: none
+  std::vector<std::string> class_names;    ///< names of labels -1 and +1; empty for regression
+  std::vector<std::string> feature_names;  ///< empty: numbered
+  std::string schema;       ///< the CSV schema (TOML text), so that predict can read the same columns
+  PrivacyStatement privacy;
+};
+
+nlohmann::json to_json(const PrivacyStatement& statement);
+Expected<PrivacyStatement> privacy_from_json(const nlohmann::json& json);
+
+/// JSON, versioned. Weights are written so that they read back to the last bit.
+std::string to_text(const Model& model);
+
+/// Refuses files that are cut short, of a newer version, or not models, saying which.
+Expected<Model> model_from_text(const std::string& text, const std::string& path);
+
+Expected<void> save_model(const Model& model, const std::string& path);
+Expected<Model> load_model(const std::string& path);
+
+}  // namespace sotto

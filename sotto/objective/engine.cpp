@@ -1,0 +1,18 @@
+#include "sotto/objective/engine.hpp"
+
+#include "sotto/core/check.hpp"
+
+namespace sotto {
+
+void Engine::evaluate_hessians(const Block&,
+                               std::span<const double>,
+                               Workspace&,
+                               std::span<double>) const {
+  SOTTO_CHECK(has_hessian() && "this engine has no Hessians");
+}
+
+void Engine::add_hessians(Workspace&, std::span<const double>, std::span<double>) const {
+  SOTTO_CHECK(has_hessian() && "this engine has no Hessians");
+}
+
+}  // namespace sotto

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace sotto {
+
+/// The units of one block: `count` consecutive ones from `begin`, or those that `index` lists.
+struct Block {
+  const std::int64_t* index = nullptr;  ///< null: begin, begin + 1, …
+  std::int64_t begin = 0;
+  std::int64_t count = 0;
+  std::int64_t operator[](std::int64_t k) const { return index ? index[k] : begin + k; }
+};
+
+/// Computes per-example quantities for a cache-sized block of examples, and weighted sums of them.
+/// Engines never clip and never see noise: weights come from the oracle (oracle/clip_rule.hpp).
+/// An "example" here is a unit of privacy: a row, or all rows of one person summed.
+///
+/// Use: one Workspace a thread; evaluate_*(block) once, then add_* as often as needed. All sums are
+/// float64. A result depends only on the block's rows and w, never on threads or earlier calls.
+class Engine {
+ public:
+  /// Scratch memory for one thread; made by make_workspace, private to the engine.
+  class Workspace {
+   public:
+    virtual ~Workspace() = default;
+  };
+
+  virtual ~Engine() = default;
+
+  virtual std::int64_t units() const = 0;
+  virtual std::int64_t parameters() const = 0;
+  /// Largest count of a block; sized so that a block's rows stay in the cache.
+  virtual std::int64_t block_size() const = 0;
+  virtual std::unique_ptr<Workspace> make_workspace() const = 0;
+
+  /// Evaluates the block's examples at w; norms[k] = norm of example k's gradient, never below the
+  /// true norm of what add_gradients adds for weight 1 (rounded up by a proved bound).
+  /// An example with a non-finite norm reports NaN or infinity; the caller gives it weight 0.
+  virtual void evaluate_gradients(const Block& block,
+                                  std::span<const double> w,
+                                  Workspace& workspace,
+                                  std::span<double> norms) const = 0;
+
+  /// sum += sum_k weights[k] * gradient of example k, for the block last evaluated. Weight 0 adds
+  /// exactly nothing, even where the gradient is not finite.
+  virtual void add_gradients(Workspace& workspace,
+                             std::span<const double> weights,
+                             std::span<double> sum) const = 0;
+
+  /// losses[k] = loss of example k at w.
+  virtual void evaluate_losses(const Block& block,
+                               std::span<const double> w,
+                               Workspace& workspace,
+                               std::span<double> losses) const = 0;
+
+  /// As for gradients, with the Frobenius norm of each example's Hessian; `sum` is the dense
+  /// parameters x parameters matrix, of which only the lower triangle (row >= column, row-major) is
+  /// written. Engines without Hessians return false from has_hessian().
+  virtual bool has_hessian() const { return false; }
+  virtual void evaluate_hessians(const Block& block,
+                                 std::span<const double> w,
+                                 Workspace& workspace,
+                                 std::span<double> norms) const;
+  virtual void add_hessians(Workspace& workspace,
+                            std::span<const double> weights,
+                            std::span<double> sum) const;
+};
+
+}  // namespace sotto

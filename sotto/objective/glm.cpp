@@ -1,0 +1,269 @@
+#include "sotto/objective/glm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "sotto/core/check.hpp"
+#include "sotto/objective/glm_scratch.hpp"
+#include "sotto/objective/loss.hpp"
+#include "sotto/objective/scalar_math.hpp"
+
+namespace sotto {
+
+using glm_kernels::RowList;
+
+namespace {
+
+using glm_kernels::DenseRows;
+using glm_kernels::Kernels;
+using glm_kernels::LossKernels;
+using glm_kernels::SparseRows;
+
+// A block's rows: half of a common second-level cache, and many enough that a block's fixed costs
+// (calls, handing over its sum) don't show.
+constexpr double kBlockBytes = 256 << 10;
+constexpr double kLargestBlock = 1 << 16;
+
+DenseRows dense_rows(const Table& table) { return {table.row(0), table.stride()}; }
+
+SparseRows sparse_rows(const Table& table) {
+  return {table.offsets().data(), table.columns().data(), table.values().data()};
+}
+
+LossKernels loss_kernels(const Kernels& kernels, LossKind kind) {
+  switch (kind) {
+    case LossKind::kLogistic:
+      return kernels.logistic;
+    case LossKind::kSigmoid:
+      return kernels.sigmoid;
+    case LossKind::kSquared:
+      return kernels.squared;
+    case LossKind::kHuber:
+      return kernels.huber;
+  }
+  SOTTO_CHECK(false && "unknown loss");
+}
+
+std::int64_t choose_block_size(const Table& table) {
+  const double units = static_cast<double>(std::max<std::int64_t>(table.units(), 1));
+  const double dim = static_cast<double>(table.dim());
+  double rows_in_cache;
+  if (table.sparse()) {
+    const double entries = 1 + static_cast<double>(table.values().size()) / units;
+    // A block of a wide sparse table holds at least as many entries as its sum has.
+    rows_in_cache = std::max(kBlockBytes / (8 * entries), dim / entries);
+  } else {
+    const double rows = static_cast<double>(table.rows()) / units;
+    rows_in_cache = kBlockBytes / (4 * rows * static_cast<double>(table.stride()) + 1);
+  }
+  return static_cast<std::int64_t>(std::clamp(rows_in_cache, 8.0, kLargestBlock));
+}
+
+}  // namespace
+
+GlmEngine::GlmEngine(const Table& table, const LossSpec& loss, const Kernels& kernels)
+    : table_(table),
+      loss_(loss),
+      kernels_(kernels),
+      loss_kernels_(loss_kernels(kernels, loss.kind)),
+      width_(table.sparse() ? table.dim() : table.stride()),
+      block_size_(choose_block_size(table)) {
+  SOTTO_CHECK(loss.kind != LossKind::kHuber ||
+              (std::isfinite(loss.threshold) && loss.threshold > 0));
+}
+
+std::unique_ptr<Engine::Workspace> GlmEngine::make_workspace() const {
+  return std::make_unique<Scratch>();
+}
+
+void GlmEngine::predict_rows(RowList list, const double* w, double* predictions) const {
+  if (table_.sparse())
+    kernels_.sparse_predict(sparse_rows(table_), list, w, predictions);
+  else
+    kernels_.dense_predict(dense_rows(table_), list, w, predictions);
+}
+
+void GlmEngine::add_rows(RowList list, const double* coefficients, double* sum) const {
+  if (table_.sparse())
+    kernels_.sparse_add(sparse_rows(table_), list, coefficients, sum);
+  else
+    kernels_.dense_add(dense_rows(table_), list, coefficients, sum);
+}
+
+void GlmEngine::add_outer(RowList list,
+                          const double* coefficients,
+                          Scratch& scratch,
+                          double* sum) const {
+  if (table_.sparse()) {
+    kernels_.sparse_add_outer(sparse_rows(table_), list, coefficients, table_.dim(), sum);
+    return;
+  }
+  scratch.outer.resize(to_size(glm_kernels::kOuterRows * width_));
+  kernels_.dense_add_outer(
+      dense_rows(table_), list, coefficients, table_.dim(), scratch.outer.data(), sum);
+}
+
+void GlmEngine::select_rows(const Block& block, Scratch& s) const {
+  s.units = block.count;
+  s.first.clear();
+  if (!block.index) {
+    // Consecutive units have consecutive rows.
+    const std::int64_t begin = table_.unit_begin(block.begin);
+    s.row_count = table_.unit_begin(block.begin + block.count) - begin;
+    s.rows.resize(to_size(s.row_count));
+    std::iota(s.rows.begin(), s.rows.end(), begin);
+    s.labels = table_.labels().data() + begin;
+    s.row_norms = table_.norms().data() + begin;
+    if (table_.has_units())
+      for (std::int64_t k = 0; k <= block.count; ++k)
+        s.first.push_back(table_.unit_begin(block.begin + k) - begin);
+    return;
+  }
+  s.rows.clear();
+  if (table_.has_units()) {
+    for (std::int64_t k = 0; k < block.count; ++k) {
+      s.first.push_back(static_cast<std::int64_t>(s.rows.size()));
+      for (auto i = table_.unit_begin(block[k]); i < table_.unit_begin(block[k] + 1); ++i)
+        s.rows.push_back(i);
+    }
+    s.first.push_back(static_cast<std::int64_t>(s.rows.size()));
+  } else {
+    s.rows.assign(block.index, block.index + block.count);
+  }
+  s.row_count = static_cast<std::int64_t>(s.rows.size());
+  s.gathered_labels.resize(s.rows.size());
+  s.gathered_norms.resize(s.rows.size());
+  for (std::size_t k = 0; k < s.rows.size(); ++k) {
+    s.gathered_labels[k] = table_.labels()[to_size(s.rows[k])];
+    s.gathered_norms[k] = table_.norms()[to_size(s.rows[k])];
+  }
+  s.labels = s.gathered_labels.data();
+  s.row_norms = s.gathered_norms.data();
+}
+
+void GlmEngine::predict(const Block& block, std::span<const double> w, Scratch& s) const {
+  SOTTO_CHECK(static_cast<std::int64_t>(w.size()) == parameters());
+  select_rows(block, s);
+  s.predictions.resize(to_size(s.row_count));
+  const double* padded = w.data();
+  if (width_ != parameters()) {
+    s.w.assign(to_size(width_), 0.0);
+    std::copy(w.begin(), w.end(), s.w.begin());
+    padded = s.w.data();
+  }
+  predict_rows(s.list(), padded, s.predictions.data());
+}
+
+void GlmEngine::evaluate(Order order,
+                         const Block& block,
+                         std::span<const double> w,
+                         Workspace& workspace,
+                         std::span<double> norms) const {
+  SOTTO_CHECK(static_cast<std::int64_t>(norms.size()) >= block.count);
+  auto& s = static_cast<Scratch&>(workspace);
+  predict(block, w, s);
+  s.coefficients.resize(to_size(s.row_count));
+  s.coefficient_norms.resize(to_size(s.row_count));
+  const auto kernel = order == Order::kGradient ? loss_kernels_.first : loss_kernels_.second;
+  kernel({s.predictions.data(), s.labels, s.row_norms, s.row_count, loss_.threshold},
+         s.coefficients.data(),
+         s.first.empty() ? norms.data() : s.coefficient_norms.data());
+  if (s.first.empty()) return;
+  for (std::size_t k = 0; k < to_size(s.units); ++k)
+    norms[k] = unit_norm(order, s, s.first[k], s.first[k + 1]);
+}
+
+void GlmEngine::evaluate_gradients(const Block& block,
+                                   std::span<const double> w,
+                                   Workspace& workspace,
+                                   std::span<double> norms) const {
+  evaluate(Order::kGradient, block, w, workspace, norms);
+}
+
+void GlmEngine::evaluate_hessians(const Block& block,
+                                  std::span<const double> w,
+                                  Workspace& workspace,
+                                  std::span<double> norms) const {
+  evaluate(Order::kHessian, block, w, workspace, norms);
+}
+
+RowList GlmEngine::weigh(Scratch& s, std::span<const double> weights) const {
+  SOTTO_CHECK(static_cast<std::int64_t>(weights.size()) >= s.units);
+  SOTTO_CHECK(static_cast<std::int64_t>(s.coefficients.size()) == s.row_count);
+  const double* by_row = weights.data();
+  if (!s.first.empty()) {
+    s.row_weights.resize(to_size(s.row_count));
+    for (std::size_t k = 0; k < to_size(s.units); ++k)
+      std::fill(
+          s.row_weights.begin() + s.first[k], s.row_weights.begin() + s.first[k + 1], weights[k]);
+    by_row = s.row_weights.data();
+  }
+  s.weighted_rows.resize(to_size(s.row_count));
+  s.weighted_coefficients.resize(to_size(s.row_count));
+  return kernels_.weigh(s.list(),
+                        s.coefficients.data(),
+                        by_row,
+                        s.weighted_rows.data(),
+                        s.weighted_coefficients.data());
+}
+
+void GlmEngine::add_gradients(Workspace& workspace,
+                              std::span<const double> weights,
+                              std::span<double> sum) const {
+  SOTTO_CHECK(static_cast<std::int64_t>(sum.size()) == parameters());
+  auto& s = static_cast<Scratch&>(workspace);
+  const RowList list = weigh(s, weights);
+  if (width_ == parameters()) {
+    add_rows(list, s.weighted_coefficients.data(), sum.data());
+    return;
+  }
+  s.padded_sum.assign(to_size(width_), 0.0);
+  std::copy(sum.begin(), sum.end(), s.padded_sum.begin());
+  add_rows(list, s.weighted_coefficients.data(), s.padded_sum.data());
+  std::copy_n(s.padded_sum.begin(), sum.size(), sum.begin());
+}
+
+void GlmEngine::add_hessians(Workspace& workspace,
+                             std::span<const double> weights,
+                             std::span<double> sum) const {
+  SOTTO_CHECK(static_cast<std::int64_t>(sum.size()) == parameters() * parameters());
+  auto& s = static_cast<Scratch&>(workspace);
+  const RowList list = weigh(s, weights);
+  add_outer(list, s.weighted_coefficients.data(), s, sum.data());
+}
+
+void GlmEngine::evaluate_losses(const Block& block,
+                                std::span<const double> w,
+                                Workspace& workspace,
+                                std::span<double> losses) const {
+  SOTTO_CHECK(static_cast<std::int64_t>(losses.size()) >= block.count);
+  auto& s = static_cast<Scratch&>(workspace);
+  predict(block, w, s);
+  s.coefficients.clear();  // they belong to another block: nothing to add until the next evaluation
+  const auto evaluate = [&](const auto& loss) {
+    const auto of_row = [&](std::size_t i) {
+      return loss_value(loss, s.predictions[i], static_cast<double>(s.labels[i]));
+    };
+    for (std::size_t k = 0; k < to_size(s.units); ++k) {
+      if (s.first.empty()) {
+        losses[k] = of_row(k);
+        continue;
+      }
+      losses[k] = 0;
+      for (auto i = s.first[k]; i < s.first[k + 1]; ++i) losses[k] += of_row(to_size(i));
+    }
+  };
+  switch (loss_.kind) {
+    case LossKind::kLogistic:
+      return evaluate(LogisticLoss<ScalarMath>{});
+    case LossKind::kSigmoid:
+      return evaluate(SigmoidLoss<ScalarMath>{});
+    case LossKind::kSquared:
+      return evaluate(SquaredLoss<ScalarMath>{});
+    case LossKind::kHuber:
+      return evaluate(HuberLoss<ScalarMath>{loss_.threshold});
+  }
+}
+
+}  // namespace sotto

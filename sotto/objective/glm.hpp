@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "sotto/data/table.hpp"
+#include "sotto/geometry/loss_info.hpp"
+#include "sotto/objective/engine.hpp"
+#include "sotto/objective/glm_kernels.hpp"
+
+namespace sotto {
+
+/// The engine of linear models: losses ℓ(⟨x, w⟩, y) over a dense or CSR table, float64 arithmetic
+/// on float32 rows.
+///
+/// A row's gradient is ℓ'·x, so that its norm is |ℓ'|·‖x‖ from the table's precomputed norms, and a
+/// Hessian's Frobenius norm |ℓ''|·‖x‖²: no per-example vector exists. A unit of several rows is
+/// their sum; its norms are computed from the summed gradient, and from the rows' Gram matrix
+/// ‖Σ a_i x_i x_iᵀ‖_F² = Σ_ij a_i a_j ⟨x_i, x_j⟩² or, with more rows than columns, the summed
+/// matrix.
+///
+/// Rounding: what add_* adds for one example and weight v (before the addition itself rounds) has a
+/// norm of at most v · (reported norm) + 1e-300; a derivative below 1e-250 counts, and adds, as 0.
+///
+/// Cost: two passes over a block's rows, the second from the cache; Hessians dim² / 2 a row.
+/// The table must outlive the engine. For the classification losses its labels must be ±1.
+class GlmEngine final : public Engine {
+ public:
+  GlmEngine(const Table& table,
+            const LossSpec& loss,
+            const glm_kernels::Kernels& kernels = glm_kernels::fastest());
+
+  std::int64_t units() const override { return table_.units(); }
+  std::int64_t parameters() const override { return table_.dim(); }
+  std::int64_t block_size() const override { return block_size_; }
+  std::unique_ptr<Workspace> make_workspace() const override;
+
+  void evaluate_gradients(const Block& block,
+                          std::span<const double> w,
+                          Workspace& workspace,
+                          std::span<double> norms) const override;
+  void add_gradients(Workspace& workspace,
+                     std::span<const double> weights,
+                     std::span<double> sum) const override;
+  void evaluate_losses(const Block& block,
+                       std::span<const double> w,
+                       Workspace& workspace,
+                       std::span<double> losses) const override;
+  bool has_hessian() const override { return true; }
+  void evaluate_hessians(const Block& block,
+                         std::span<const double> w,
+                         Workspace& workspace,
+                         std::span<double> norms) const override;
+  void add_hessians(Workspace& workspace,
+                    std::span<const double> weights,
+                    std::span<double> sum) const override;
+
+ private:
+  struct Scratch;
+
+  enum class Order { kGradient, kHessian };
+
+  void evaluate(Order order,
+                const Block& block,
+                std::span<const double> w,
+                Workspace& workspace,
+                std::span<double> norms) const;
+  void select_rows(const Block& block, Scratch& scratch) const;
+  void predict(const Block& block, std::span<const double> w, Scratch& scratch) const;
+  glm_kernels::RowList weigh(Scratch& scratch, std::span<const double> weights) const;
+
+  double unit_norm(Order order, Scratch& scratch, std::int64_t begin, std::int64_t end) const;
+  double unit_gradient_norm(Scratch& scratch,
+                            glm_kernels::RowList list,
+                            const double* coefficients,
+                            double bound) const;
+  double unit_hessian_norm_by_rows(Scratch& scratch,
+                                   glm_kernels::RowList list,
+                                   const double* coefficients,
+                                   double bound) const;
+  double unit_hessian_norm_by_columns(Scratch& scratch,
+                                      glm_kernels::RowList list,
+                                      const double* coefficients,
+                                      double bound) const;
+
+  void predict_rows(glm_kernels::RowList list, const double* w, double* predictions) const;
+  void add_rows(glm_kernels::RowList list, const double* coefficients, double* sum) const;
+  void add_outer(glm_kernels::RowList list,
+                 const double* coefficients,
+                 Scratch& scratch,
+                 double* sum) const;
+
+  const Table& table_;
+  LossSpec loss_;
+  const glm_kernels::Kernels& kernels_;
+  glm_kernels::LossKernels loss_kernels_;
+  std::int64_t width_;  ///< length of vectors that kernels read: dim, padded for dense tables
+  std::int64_t block_size_;
+};
+
+}  // namespace sotto

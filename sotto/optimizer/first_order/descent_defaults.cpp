@@ -1,0 +1,62 @@
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/optimizer/first_order/methods.hpp"
+#include "sotto/optimizer/first_order/noisy_descent.hpp"
+
+namespace sotto {
+
+void add_descent_options(OptionTable<DescentOptions>& table) {
+  table.integer("steps", &DescentOptions::steps, "number of steps T")
+      .number("step_size", &DescentOptions::step_size, "step size eta at the start")
+      .word("schedule",
+            &DescentOptions::schedule,
+            {"constant", "linear", "cosine", "inverse_sqrt"},
+            "how the step size falls; linear and cosine end at zero")
+      .number("momentum", &DescentOptions::momentum, "heavy-ball momentum in [0, 1)")
+      .number("clip_radius", &DescentOptions::clip_radius, "per-unit gradients are clipped to this L2 norm C")
+      .number("average",
+              &DescentOptions::average,
+              "share of last iterates that are averaged; 0 returns the last one");
+}
+
+// The rule, from public facts alone. Write s for the standard deviation that one full-batch release
+// with the whole budget would have on the mean gradient, h = sum_t eta_t / (1 - momentum) for the
+// run's horizon ("time" in gradient flow), D for the distance from 0 to a good model.
+//   - Optimization error after time h: about D^2 / (2h).
+//   - T releases have standard deviation s sqrt(T) each; their sum moves the model like one release
+//     of s h in flat directions, whatever T, and costs about d h s^2 / 4 in the objective.
+//   - Both together are least at h = D sqrt(2/d) / s.
+DescentOptions with_defaults(DescentOptions options, const PublicFacts& facts) {
+  const PublicProblem& problem = facts.problem;
+  const double R = std::isfinite(problem.row_norm) ? problem.row_norm : 1;
+  // At w = 0 no row of norm R is clipped.
+  if (!options.clip_radius) options.clip_radius = R * problem.loss.typical_first;
+
+  const double C = *options.clip_radius;
+  const auto n = static_cast<double>(problem.n);
+  const auto d = static_cast<double>(problem.dimension);
+  const double s = sum_sensitivity(problem.relation, C) * facts.single_release_multiplier / n;
+  const double L = problem.loss.sup_abs_second() * R * R +
+                   std::max(0.0, problem.regularizer.curvature(problem.dimension).highest);
+  const double D = 6 / R;
+  const double longest = 2000 / L;
+  const double h = s > 0 ? std::clamp(D * std::sqrt(2 / d) / s, 5 / L, longest) : longest;
+
+  // A falling schedule covers half the time of a constant one.
+  const double mean_share = options.schedule == "constant" ? 1.0 : 0.5;
+  const double per_step = mean_share / (1 - options.momentum);
+  if (!options.steps && !options.step_size) {
+    const double full_steps = h * L / per_step;  // at the largest stable step, 1/L
+    options.steps = std::clamp<std::int64_t>(std::llround(full_steps), 30, 400);
+  }
+  if (!options.steps)
+    options.steps = std::clamp<std::int64_t>(
+        std::llround(h / (*options.step_size * per_step)), 1, 10'000);
+  if (!options.step_size)
+    options.step_size =
+        std::min(h / (static_cast<double>(*options.steps) * per_step), 1 / L);
+  return options;
+}
+
+}  // namespace sotto

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include "sotto/optimizer/first_order/noisy_descent.hpp"
+#include "sotto/optimizer/registry.hpp"
+
+namespace sotto {
+
+/// The options that every descent method has.
+void add_descent_options(OptionTable<DescentOptions>& table);
+
+std::vector<MethodInfo> gd_methods();
+std::vector<MethodInfo> sgd_methods();
+
+}  // namespace sotto

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sotto/core/error.hpp"
+#include "sotto/optimizer/option_table.hpp"
+#include "sotto/optimizer/optimizer.hpp"
+#include "sotto/optimizer/registry.hpp"
+
+namespace sotto {
+
+// Gradient descent on noisy gradients: what dp-gd (full batches) and dp-sgd (random ones) share.
+//
+// Problem     min_w F(w) = (1/n) sum_i loss(w; i) + r(w), not necessarily convex
+// Update      g_t = (sum_{i in B} clip_C(grad loss_i(w_t)) + noise) / (expected |B|)
+//             v_t = momentum v_{t-1} + g_t + grad r(w_t);  w_{t+1} = prox_{eta_t r}(w_t - eta_t v_t)
+// Privacy     repeat(T, gaussian(z)), or repeat(T, poisson(q, gaussian(z))) for dp-sgd
+// Guarantee   E||grad F(w_R)|| = O((d ln 1/delta)^(1/4) / (n epsilon)^(1/2)) for uniform R [WYX17], smooth loss
+// Source      [WYX17] section 4; [ACGMMTZ16] Alg. 1
+// Differs     exact accounting instead of the papers' formulas; clipping enforces what they assume; momentum,
+//             step schedule and tail average are post-processing; the regularizer is neither clipped nor
+//             noised; the output is the last iterate or the tail average (both free), not a random one
+//
+// letter  meaning                        option
+// T       number of steps                steps
+// C       clip radius                    clip_radius
+// eta_t   step size                      step_size, schedule
+// q       expected batch / n             expected_batch
+// z       noise / sensitivity            found by calibration, or noise_multiplier
+
+struct DescentOptions {
+  std::optional<std::int64_t> steps;
+  std::optional<double> epochs;
+  std::optional<double> step_size;
+  std::optional<double> clip_radius;
+  double momentum = 0.9;
+  std::string schedule = "linear";
+  double average = 0;
+  std::optional<std::int64_t> expected_batch;  ///< none: full batches
+  std::string sampling = "poisson";
+};
+
+class NoisyDescent final : public Optimizer {
+ public:
+  /// All optional fields that the method uses must be filled.
+  NoisyDescent(DescentOptions options, Sampling sampling);
+
+  Plan plan(const PublicProblem& problem, double noise_multiplier) const override;
+  Expected<OptimizerResult> run(Oracle& oracle,
+                                double noise_multiplier,
+                                Observer& observer) const override;
+
+ private:
+  DescentOptions options_;
+  Sampling sampling_;
+};
+
+/// Refuses settings that make no sense, with the remedy.
+Expected<void> check(const DescentOptions& options, const PublicProblem& problem);
+
+/// Fills what the user left open, from public facts only; the rule is described in
+/// docs/methods/dp-gd.md.
+DescentOptions with_defaults(DescentOptions options, const PublicFacts& facts);
+
+}  // namespace sotto

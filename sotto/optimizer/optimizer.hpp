@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/vector.hpp"
+#include "sotto/oracle/api/observer.hpp"
+#include "sotto/oracle/api/oracle.hpp"
+#include "sotto/privacy/event.hpp"
+
+namespace sotto {
+
+/// The worst case of what a run will ask.
+struct Plan {
+  Event event;
+  std::int64_t noise_samples = 0;  ///< numbers drawn by noise samplers, at most
+};
+
+struct OptimizerResult {
+  Vector w;
+  std::int64_t steps = 0;
+  std::string stopped;  ///< `plan complete`, or why it ended earlier
+};
+
+/// A method with its settings fixed. It sees the data only through an Oracle.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+
+  /// What run() asks for at most, as a function of one free number: the noise multiplier that
+  /// calibration will find. More noise must never make the plan less private.
+  virtual Plan plan(const PublicProblem& problem, double noise_multiplier) const = 0;
+
+  /// Runs until the plan is complete or the observer stops it. Errors are the oracle's refusals.
+  virtual Expected<OptimizerResult> run(Oracle& oracle,
+                                        double noise_multiplier,
+                                        Observer& observer) const = 0;
+};
+
+}  // namespace sotto

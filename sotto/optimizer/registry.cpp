@@ -1,0 +1,31 @@
+#include "sotto/optimizer/registry.hpp"
+
+#include <fmt/format.h>
+
+#include "sotto/optimizer/first_order/methods.hpp"
+
+namespace sotto {
+
+const std::vector<MethodInfo>& methods() {
+  static const std::vector<MethodInfo> all = [] {
+    std::vector<MethodInfo> list;
+    for (auto family : {gd_methods, sgd_methods})
+      for (auto& method : family()) list.push_back(std::move(method));
+    return list;
+  }();
+  return all;
+}
+
+Expected<const MethodInfo*> find_method(std::string_view name) {
+  std::string known;
+  for (const auto& method : methods()) {
+    if (method.name == name) return &method;
+    known += (known.empty() ? "" : ", ") + method.name;
+  }
+  return fail(ErrorKind::kUsage,
+              fmt::format("unknown method '{}'. Known methods: {}. `sotto methods` describes them.",
+                          name,
+                          known));
+}
+
+}  // namespace sotto

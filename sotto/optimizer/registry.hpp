@@ -1,0 +1,47 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sotto/core/error.hpp"
+#include "sotto/optimizer/option_table.hpp"
+#include "sotto/optimizer/optimizer.hpp"
+
+namespace sotto {
+
+/// What a method may look at when it picks a setting that the user left open: public facts only.
+struct PublicFacts {
+  PublicProblem problem;
+  /// The noise multiplier that a single full-batch release would need for the whole budget: how
+  /// noisy this problem is. 0 for methods that are not private.
+  double single_release_multiplier = 0;
+};
+
+/// A method with all settings decided, and where each came from.
+struct ConfiguredMethod {
+  std::unique_ptr<Optimizer> optimizer;
+  std::vector<Setting> settings;
+};
+
+/// One row of `sotto methods`.
+struct MethodInfo {
+  std::string name;
+  std::string summary;
+  std::string needs;
+  std::string guarantees;
+  bool is_private = true;
+  std::string source;        ///< bibliography keys
+  std::string page;          ///< docs/methods/<page>.md
+  std::vector<OptionInfo> options;
+  std::function<Expected<ConfiguredMethod>(const GivenOptions&, const PublicFacts&)> configure;
+};
+
+const std::vector<MethodInfo>& methods();
+
+/// By name; an unknown one is a usage error that lists the known ones.
+Expected<const MethodInfo*> find_method(std::string_view name);
+
+}  // namespace sotto

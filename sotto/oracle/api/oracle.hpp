@@ -1,0 +1,26 @@
+#pragma once
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/vector.hpp"
+#include "sotto/oracle/api/public_problem.hpp"
+#include "sotto/oracle/api/query.hpp"
+#include "sotto/oracle/api/released.hpp"
+
+namespace sotto {
+
+/// All that an optimizer can learn about the data. Every answer is already noisy and already paid for
+/// (PrivateOracle), or the run is marked as not private (ExactOracle). What an optimizer computes from
+/// answers is post-processing: a bug there costs accuracy, never privacy.
+///
+/// A budget error means that the answer was refused before any row was read.
+class Oracle {
+ public:
+  virtual ~Oracle() = default;
+
+  virtual const PublicProblem& problem() const = 0;
+
+  virtual Expected<Released<Vector>> gradient(const GradientQuery& query) = 0;
+  virtual Expected<Released<double>> loss(const LossQuery& query) = 0;
+};
+
+}  // namespace sotto

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sotto/geometry/loss_info.hpp"
+#include "sotto/geometry/regularizer.hpp"
+#include "sotto/privacy/neighbours.hpp"
+
+namespace sotto {
+
+/// What is public about a problem: all that defaults, plans and step sizes may depend on.
+///
+///   F(w) = (1/n) sum_i loss(w; unit i) + regularizer(w)
+struct PublicProblem {
+  std::int64_t n = 0;          ///< public number of units: counted, or declared under add-remove
+  std::int64_t dimension = 0;  ///< parameters of the model
+  double row_norm = 0;         ///< declared bound R on the rows' norms; infinity if none was declared
+  LossInfo loss = loss_info({});
+  Regularizer regularizer;
+  Relation relation = Relation::kZeroOut;
+};
+
+}  // namespace sotto

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "sotto/objective/engine.hpp"
+#include "sotto/oracle/api/oracle.hpp"
+#include "sotto/oracle/batches.hpp"
+#include "sotto/oracle/per_example_sum.hpp"
+#include "sotto/random/stream.hpp"
+
+namespace sotto {
+
+/// Answers without noise: for non-private references and for tests. Everything it releases carries
+/// the event `non_private`, and a run with it is marked as not private.
+class ExactOracle final : public Oracle {
+ public:
+  /// `clips`: whether queries' clip radii are honoured (tests of private methods at zero noise) or
+  /// ignored (non-private references).
+  ExactOracle(const Engine& engine, PublicProblem problem, Stream sampling, bool clips = false);
+
+  const PublicProblem& problem() const override { return problem_; }
+  Expected<Released<Vector>> gradient(const GradientQuery& query) override;
+  Expected<Released<double>> loss(const LossQuery& query) override;
+
+  /// Per-example gradients evaluated so far, by expected batch sizes (the realized ones are secret).
+  double gradient_evaluations() const { return gradient_evaluations_; }
+
+ private:
+  PublicProblem problem_;
+  Batches batches_;
+  PerExampleSum sums_;
+  double gradient_evaluations_ = 0;
+  bool clips_;
+};
+
+}  // namespace sotto

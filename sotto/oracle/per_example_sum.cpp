@@ -1,0 +1,157 @@
+#include "sotto/oracle/per_example_sum.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sotto/core/check.hpp"
+#include "sotto/core/parallel.hpp"
+#include "sotto/oracle/clip_rule.hpp"
+
+namespace sotto {
+namespace {
+
+__extension__ typedef __int128 Int128;
+
+constexpr int kGridBits = 50;  ///< the grid is 2^-50 of the clip radius (rounded up to a power of 2)
+
+/// value * scale, rounded; saturates far outside anything a clipped sum can reach. NaN becomes 0.
+inline Int128 to_grid(double value, double scale) {
+  const double scaled = value * scale;
+  if (std::abs(scaled) < 0x1p62) return static_cast<Int128>(std::llrint(scaled));
+  if (!(std::abs(scaled) < 0x1p125))
+    return std::isnan(scaled) ? 0 : (scaled > 0 ? Int128{1} << 125 : -(Int128{1} << 125));
+  return static_cast<Int128>(scaled);
+}
+
+double grid_scale(double radius) {
+  if (!std::isfinite(radius)) return std::ldexp(1.0, kGridBits);
+  int exponent = 0;
+  std::frexp(radius, &exponent);  // radius <= 2^exponent
+  return std::ldexp(1.0, kGridBits - exponent);
+}
+
+}  // namespace
+
+/// One thread's memory.
+struct PerExampleSum::Scratch {
+  std::unique_ptr<Engine::Workspace> workspace;
+  std::vector<double> norms;
+  std::vector<double> weights;
+  std::vector<double> block_sum;
+  std::vector<Int128> total;
+  bool touched = false;
+
+  void add_block_sum(double scale) {
+    for (std::size_t j = 0; j < block_sum.size(); ++j) total[j] += to_grid(block_sum[j], scale);
+  }
+};
+
+PerExampleSum::PerExampleSum(const Engine& engine) : engine_(engine) {}
+PerExampleSum::~PerExampleSum() = default;
+
+PerExampleSum::Scratch& PerExampleSum::scratch(int worker) {
+  Scratch& mine = *scratch_[static_cast<std::size_t>(worker)];
+  if (!mine.touched) {
+    std::fill(mine.total.begin(), mine.total.end(), Int128{0});
+    mine.touched = true;
+  }
+  return mine;
+}
+
+void PerExampleSum::prepare(int workers, double scale) {
+  scale_ = scale;
+  while (static_cast<int>(scratch_.size()) < workers) {
+    auto fresh = std::make_unique<Scratch>();
+    const auto block = static_cast<std::size_t>(engine_.block_size());
+    const auto dimension = static_cast<std::size_t>(engine_.parameters());
+    fresh->workspace = engine_.make_workspace();
+    fresh->norms.resize(block);
+    fresh->weights.resize(block);
+    fresh->block_sum.resize(dimension);
+    fresh->total.resize(std::max<std::size_t>(dimension, 1));
+    scratch_.push_back(std::move(fresh));
+  }
+  for (auto& each : scratch_) each->touched = false;
+}
+
+template <class BlockBody>
+void PerExampleSum::for_each_block(const Batch& batch, const BlockBody& body) {
+  const std::int64_t count =
+      batch.all ? engine_.units() : static_cast<std::int64_t>(batch.indices.size());
+  const std::int64_t size = engine_.block_size();
+  const std::int64_t blocks = (count + size - 1) / size;
+  parallel_for(blocks, [&](std::int64_t k, int worker) {
+    const std::int64_t begin = k * size;
+    Block block;
+    block.count = std::min(size, count - begin);
+    if (batch.all)
+      block.begin = begin;
+    else
+      block.index = batch.indices.data() + begin;
+    body(block, scratch(worker));
+  });
+}
+
+void PerExampleSum::clipped_gradients(const Batch& batch,
+                                      const Vector& w,
+                                      double radius,
+                                      Vector& sum) {
+  SOTTO_CHECK(w.size() == engine_.parameters());
+  prepare(thread_count(), grid_scale(radius));
+  const std::span<const double> point(w.data(), static_cast<std::size_t>(w.size()));
+  for_each_block(batch, [&](const Block& block, Scratch& mine) {
+    const auto count = static_cast<std::size_t>(block.count);
+    const std::span<double> norms(mine.norms.data(), count);
+    const std::span<double> weights(mine.weights.data(), count);
+    engine_.evaluate_gradients(block, point, *mine.workspace, norms);
+    clip_weights(norms, radius, weights);
+    std::fill(mine.block_sum.begin(), mine.block_sum.end(), 0.0);
+    engine_.add_gradients(*mine.workspace, weights, mine.block_sum);
+    mine.add_block_sum(scale_);
+  });
+  collect(sum);
+}
+
+double PerExampleSum::clipped_losses(const Batch& batch, const Vector& w, double clip) {
+  SOTTO_CHECK(w.size() == engine_.parameters() && clip > 0);
+  prepare(thread_count(), grid_scale(clip));
+  const std::span<const double> point(w.data(), static_cast<std::size_t>(w.size()));
+  for_each_block(batch, [&](const Block& block, Scratch& mine) {
+    const std::span<double> losses(mine.norms.data(), static_cast<std::size_t>(block.count));
+    engine_.evaluate_losses(block, point, *mine.workspace, losses);
+    double block_sum = 0;
+    for (const double loss : losses)
+      block_sum += std::isfinite(loss) ? std::clamp(loss, 0.0, clip) : 0.0;
+    mine.total[0] += to_grid(block_sum, scale_);
+  });
+  Int128 total = 0;
+  for (const auto& each : scratch_)
+    if (each->touched) total += each->total[0];
+  return static_cast<double>(total) / scale_;
+}
+
+void PerExampleSum::collect(Vector& sum) const {
+  sum.setZero(engine_.parameters());
+  for (Eigen::Index j = 0; j < sum.size(); ++j) {
+    Int128 total = 0;
+    for (const auto& each : scratch_)
+      if (each->touched) total += each->total[static_cast<std::size_t>(j)];
+    sum[j] = static_cast<double>(total) / scale_;
+  }
+}
+
+double PerExampleSum::rounding_error(std::int64_t n, double radius) const {
+  constexpr double u = std::numeric_limits<double>::epsilon() / 2;
+  const auto size = static_cast<double>(engine_.block_size());
+  const auto count = static_cast<double>(n);
+  const double blocks = std::floor(count / size) + 1;
+  const double d = std::sqrt(static_cast<double>(engine_.parameters()));
+  const double gamma = (size + 2) * u / (1 - (size + 2) * u);
+  const double in_blocks = gamma * count * radius;
+  const double on_grid = blocks * d * 0.5 / grid_scale(radius);
+  const double back_to_double = u * (count * radius + in_blocks + on_grid);
+  return in_blocks + on_grid + back_to_double;
+}
+
+}  // namespace sotto

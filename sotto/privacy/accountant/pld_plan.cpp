@@ -1,0 +1,417 @@
+#include "sotto/privacy/accountant/pld_plan.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numbers>
+
+namespace sotto::pld {
+namespace {
+
+constexpr double kAccuracy = 1e-4;       // of epsilon, relative
+constexpr double kTailMass = 1e-9;       // tilted mass outside a window
+constexpr double kInfiniteShare = 1e-8;  // of delta, that may be lost to losses above the range
+constexpr double kLargestSize = 1 << 20; // points of one lattice
+constexpr double kMinLogDelta = -700;    // delta below 1e-304 is not told apart
+
+struct Cumulants {
+  double value, mean, variance;
+};
+
+// The law, sampled finely enough to plan with.
+struct Nodes {
+  Eigen::ArrayXd loss, log_weight;
+
+  Cumulants at(double t) const {
+    const Eigen::ArrayXd exponent = log_weight + t * loss;
+    const double top = exponent.maxCoeff();
+    const Eigen::ArrayXd w = (exponent - top).exp();
+    const double total = w.sum();
+    const double mean = (w * loss).sum() / total;
+    return {top + std::log(total), mean, (w * (loss - mean).square()).sum() / total};
+  }
+};
+
+Nodes sample(const LossLaw& law, const LossLaw::Range& range) {
+  const auto atoms = static_cast<Eigen::Index>(law.atoms().size());
+  Eigen::Index count = 0;
+  double width = 0;
+  if (law.has_density()) {
+    const double length = range.high - range.low;
+    const double scale = std::min(0.2 / law.roughness((range.low + range.high) / 2), length / 64);
+    count = static_cast<Eigen::Index>(std::clamp(std::ceil(length / scale), 64.0, 4000.0));
+    width = length / static_cast<double>(count);
+  }
+  Nodes nodes{Eigen::ArrayXd(count + atoms), Eigen::ArrayXd(count + atoms)};
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const double b = range.low + (static_cast<double>(i) + 0.5) * width;
+    nodes.loss[i] = law.loss(b);
+    nodes.log_weight[i] = law.log_density(b, nodes.loss[i]) + std::log(width);
+  }
+  for (Eigen::Index i = 0; i < atoms; ++i) {
+    nodes.loss[count + i] = law.atoms()[static_cast<std::size_t>(i)].loss;
+    nodes.log_weight[count + i] = std::log(law.atoms()[static_cast<std::size_t>(i)].mass);
+  }
+  nodes.log_weight -= nodes.at(0).value;
+  return nodes;
+}
+
+// E (1 - e^{-X}) e^{-tX} 1{X > 0} for X ~ N(0, variance), roughly.
+double log_saddle_factor(double t, double variance) {
+  const auto denominator = [&](double s) {
+    const double a = s * std::sqrt(variance / 2);
+    return std::sqrt(std::numbers::pi) * a + std::sqrt(std::numbers::pi * a * a + 4);
+  };
+  const double first = denominator(t);
+  const double second = denominator(t + 1);
+  return std::log(std::max(second - first, 1e-300)) - std::log(first) - std::log(second);
+}
+
+class Planner {
+ public:
+  Planner(const std::vector<CountedLaw>& laws, double log_delta) : laws_(laws) {
+    double total = 0;
+    for (const CountedLaw& counted : laws) total += static_cast<double>(counted.count);
+    for (const CountedLaw& counted : laws) {
+      const double log_above =
+          std::max(log_delta, kMinLogDelta) + std::log(kInfiniteShare) - std::log(total);
+      ranges_.push_back(counted.law.range(std::log(1e-13) - std::log(total), log_above));
+      nodes_.push_back(sample(counted.law, ranges_.back()));
+    }
+  }
+
+  Cumulants total_at(double t) const {
+    Cumulants sum{0, 0, 0};
+    for (std::size_t i = 0; i < laws_.size(); ++i) {
+      const Cumulants one = nodes_[i].at(t);
+      const auto n = static_cast<double>(laws_[i].count);
+      sum.value += n * one.value;
+      sum.mean += n * one.mean;
+      sum.variance += n * one.variance;
+    }
+    return sum;
+  }
+
+  double log_delta_at(double t) const {
+    const Cumulants k = total_at(t);
+    return k.value - t * k.mean + log_saddle_factor(t, k.variance);
+  }
+
+  // The smallest t > 0 at which the decreasing `excess` is not positive.
+  template <class F>
+  static double solve_tilt(const F& excess) {
+    double low = std::log(1e-6);
+    double high = std::log(1e12);
+    if (excess(std::exp(low)) <= 0) return std::exp(low);
+    for (int i = 0; i < 45 && high - low > 1e-4; ++i) {
+      const double middle = (low + high) / 2;
+      (excess(std::exp(middle)) > 0 ? low : high) = middle;
+    }
+    return std::exp((low + high) / 2);
+  }
+
+  // Where the Chernoff bound of delta(epsilon), E e^{tL} max_x e^{-tx} (1 - e^{epsilon - x}), is least.
+  double tilt_for(double epsilon) const {
+    return solve_tilt([&](double t) { return epsilon + std::log1p(1 / t) - total_at(t).mean; });
+  }
+
+  Plan plan(double tilt, double epsilon, double log_delta) {
+    tilt_ = tilt;
+    const Cumulants total = total_at(tilt);
+    const double deviation = std::sqrt(total.variance);
+    Plan result{tilt, epsilon, log_delta, 0, {}, {}};
+    result.window = window([&](double s) { return total_at(tilt + s).value - total.value; },
+                           total.mean,
+                           total.variance,
+                           kTailMass);
+    // Beyond epsilon only the part that e^{-t loss} has not yet damped matters, below it nothing does.
+    result.window.low = std::min(result.window.low, epsilon - deviation);
+    result.window.high = std::max(result.window.high, epsilon + deviation);
+    choose_levels(result, kAccuracy * std::max(epsilon, 0.01 * deviation));
+    for (std::size_t i = 0; i < laws_.size(); ++i) choose_knots(i, result.laws[i]);
+    return result;
+  }
+
+ private:
+  // Chernoff: the tilted loss is above (log_mgf(s) + log(1 / mass)) / s with probability <= mass.
+  template <class F>
+  static Window window(const F& log_mgf, double mean, double variance, double mass) {
+    const double margin = -std::log(mass / 2);
+    const double start = std::sqrt(2 * margin / std::max(variance, 1e-300));
+    Window best{-std::numeric_limits<double>::infinity(),
+                std::numeric_limits<double>::infinity(),
+                mean,
+                -start,
+                start};
+    for (double s = 2 * start; s > start / 300; s /= 1.6) {
+      const double high = (log_mgf(s) + margin) / s;
+      if (high > best.high) break;
+      best.high = high;
+      best.exponent_high = s;
+    }
+    for (double s = 4 * start; s > start / 50; s /= 1.6) {
+      const double low = -(log_mgf(-s) + margin) / s;
+      if (low < best.low) break;
+      best.low = low;
+      best.exponent_low = -s;
+    }
+    const double deviation = std::sqrt(variance);
+    best.low = std::min(best.low, mean - deviation);
+    best.high = std::max(best.high, mean + deviation);
+    best.mean = mean;
+    return best;
+  }
+
+  Window law_window(std::size_t i, std::int64_t count) const {
+    const auto n = static_cast<double>(count);
+    const Cumulants one = nodes_[i].at(tilt_);
+    return window([&](double s) { return n * (nodes_[i].at(tilt_ + s).value - one.value); },
+                  n * one.mean,
+                  n * one.variance,
+                  kTailMass * n / static_cast<double>(laws_[i].count));
+  }
+
+  double width(std::size_t i, std::int64_t count) {
+    const auto key = std::make_pair(i, count);
+    if (const auto found = widths_.find(key); found != widths_.end()) return found->second;
+    const Window w = law_window(i, count);
+    return widths_[key] = w.high - w.low;
+  }
+
+  // Connect-the-dots at step h raises epsilon by (t + 1) h^2 / 12 a composition.
+  double step_for(double error, double compositions) const {
+    return std::sqrt(12 * error / ((tilt_ + 1) * compositions));
+  }
+
+  // A divisor of n near m if there is one: then nothing is left over.
+  static std::int64_t near_divisor(std::int64_t n, std::int64_t m) {
+    for (std::int64_t d = 0; d <= std::min<std::int64_t>(m / 3, 1000); ++d) {
+      if (n % (m + d) == 0) return m + d;
+      if (m - d > 1 && n % (m - d) == 0) return m - d;
+    }
+    return m;
+  }
+
+  struct Inner {
+    double cost = 0;
+    std::vector<Level> levels;
+  };
+
+  // How to compose `block` copies of law i before the last lattice, at the least cost.
+  Inner inner_levels(std::size_t i, std::int64_t block, double error) {
+    if (block <= 1) return {};
+    const auto n = static_cast<double>(laws_[i].count);
+    const auto size = [&](std::int64_t count, double step) {
+      return std::max(64.0, width(i, count) / step);
+    };
+    const double h = step_for(error, n);
+    Inner best{size(block, h), {{block, h, {}}}};
+    for (std::int64_t about = 16; about <= block / 4; about *= 4) {
+      const std::int64_t first = near_divisor(block, about);
+      const double h1 = step_for(error / 2, n);
+      const double h2 = step_for(error / 2, n / static_cast<double>(first));
+      const double cost = size(first, h1) + size(block, h2);
+      if (cost < 0.8 * best.cost) best = {cost, {{first, h1, {}}, {block / first, h2, {}}}};
+    }
+    return best;
+  }
+
+  void choose_levels(Plan& result, double error) {
+    const double length = result.window.high - result.window.low;
+    std::int64_t most = 0;
+    double all = 0;
+    for (const CountedLaw& counted : laws_) {
+      most = std::max(most, counted.count);
+      all += static_cast<double>(counted.count);
+    }
+    double step = step_for(error, all);
+    double best = length / step;
+    std::vector<Inner> inner(laws_.size());
+    std::vector<std::int64_t> blocks(laws_.size(), 1);
+    const double share = error / 2;
+    for (std::int64_t last = 16; last <= most / 4; last *= 4) {
+      std::vector<Inner> trial;
+      std::vector<std::int64_t> trial_blocks;
+      double cost = 0;
+      double compositions = 0;
+      for (std::size_t i = 0; i < laws_.size(); ++i) {
+        const std::int64_t n = laws_[i].count;
+        const std::int64_t block = n >= 4 * last ? near_divisor(n, n / last) : 1;
+        trial.push_back(inner_levels(i, block, share / static_cast<double>(laws_.size())));
+        trial_blocks.push_back(block);
+        cost += trial.back().cost;
+        compositions += static_cast<double>(n / block + (n % block != 0));
+      }
+      const double last_step = step_for(share, compositions);
+      cost += length / last_step;
+      if (cost < 0.8 * best) {
+        best = cost;
+        step = last_step;
+        inner = std::move(trial);
+        blocks = std::move(trial_blocks);
+      }
+    }
+    step = std::max(step, length / kLargestSize);
+    align(result, step, inner, blocks);
+  }
+
+  // Makes each lattice a sublattice of the one before it; the atoms of the first law that has some
+  // become lattice points.
+  void align(Plan& result,
+             double step,
+             const std::vector<Inner>& inner,
+             const std::vector<std::int64_t>& blocks) {
+    result.laws.resize(laws_.size());
+    std::vector<std::vector<double>> ratios(laws_.size());
+    for (std::size_t i = 0; i < laws_.size(); ++i) {
+      LawPlan& law = result.laws[i];
+      law.levels = inner[i].levels;
+      for (Level& level : law.levels) {
+        const double length = width(i, &level == &law.levels.back() ? blocks[i] : level.count);
+        level.step = std::max(level.step, length / kLargestSize);
+      }
+      for (std::size_t k = 0; k < law.levels.size(); ++k) {
+        const double next = k + 1 < law.levels.size() ? law.levels[k + 1].step : step;
+        ratios[i].push_back(std::max(1.0, std::round(next / law.levels[k].step)));
+      }
+    }
+    for (std::size_t i = 0; i < laws_.size(); ++i) {
+      const std::vector<LossLaw::Atom>& atoms = laws_[i].law.atoms();
+      if (atoms.empty()) continue;
+      double ratio = 1;
+      for (const double r : ratios[i]) ratio *= r;
+      const double span = atoms.back().loss - atoms.front().loss;
+      step = span / std::ceil(span * ratio / step * (1 - 1e-9)) * ratio;
+      break;
+    }
+    result.last_step = step;
+    for (std::size_t i = 0; i < laws_.size(); ++i) {
+      LawPlan& law = result.laws[i];
+      law.first_step = step;
+      std::int64_t composed = blocks[i];
+      for (std::size_t k = law.levels.size(); k-- > 0;) {
+        law.first_step /= ratios[i][k];
+        law.levels[k].step = law.first_step;
+        law.levels[k].window = law_window(i, composed);
+        if (k > 0) composed = law.levels[0].count;
+      }
+    }
+  }
+
+  // Raises the lower end as far as the tilt makes losses below it irrelevant.
+  void narrow(std::size_t i, LawPlan& plan) const {
+    if (plan.range.below == 0) return;
+    const double log_above = std::log(2 * plan.range.above);
+    const double aim = std::log(1e-12 / static_cast<double>(laws_[i].count));
+    for (double x = 0; -x * x / 2 > std::log(2 * plan.range.below); x += 0.125) {
+      const LossLaw::Range trial = laws_[i].law.range(-x * x / 2, log_above);
+      const double loss = laws_[i].law.loss(trial.low);
+      if (-x * x / 2 + tilt_ * loss - plan.log_scale > aim) continue;
+      plan.range.low = trial.low;
+      plan.range.below = trial.below;
+      return;
+    }
+  }
+
+  // Where the law is narrower than the lattice, its barycentre should be a lattice point: otherwise the
+  // lower bound loses up to a step.
+  static double bulk(const Nodes& nodes, double step) {
+    Eigen::Index heaviest = 0;
+    nodes.log_weight.maxCoeff(&heaviest);
+    const double centre = nodes.loss[heaviest];
+    double mass = 0;
+    double lean = 0;
+    for (Eigen::Index k = 0; k < nodes.loss.size(); ++k) {
+      if (std::abs(nodes.loss[k] - centre) > step / 2) continue;
+      const double w = std::exp(nodes.log_weight[k]);
+      mass += w;
+      lean += w * std::expm1(centre - nodes.loss[k]);
+    }
+    return centre - std::log1p(lean / mass);
+  }
+
+  // The knots lie closer where the tilted law has its mass: with p the mass beyond a cell, its width is
+  // at most step / (2 p^{3/8}), which raises the law's variance by less than twice what equal widths do.
+  void choose_knots(std::size_t i, LawPlan& plan) const {
+    const LossLaw& law = laws_[i].law;
+    const Cumulants one = nodes_[i].at(tilt_);
+    plan.range = ranges_[i];
+    plan.log_scale = one.value;
+    narrow(i, plan);
+    const Nodes& nodes = nodes_[i];
+    std::vector<std::pair<double, double>> tail;  // loss, tilted mass
+    for (Eigen::Index k = 0; k < nodes.loss.size(); ++k)
+      tail.emplace_back(nodes.loss[k],
+                        std::exp(nodes.log_weight[k] + tilt_ * nodes.loss[k] - one.value));
+    std::sort(tail.begin(), tail.end());
+    double sum = 0;
+    for (auto& [loss, mass] : tail) mass = sum += mass;  // now cumulative
+
+    const double step = plan.first_step;
+    plan.origin = law.atoms().empty() ? bulk(nodes, step) : law.atoms().front().loss;
+    double low_loss = law.has_density() ? law.loss(plan.range.low) : law.atoms().front().loss;
+    double high_loss = law.has_density() ? law.loss(plan.range.high) : law.atoms().back().loss;
+    low_loss -= plan.origin;
+    high_loss -= plan.origin;
+    // One knot more at the lower end, for origins up to a step higher.
+    const auto first = static_cast<std::int64_t>(std::floor(low_loss / step * (1 + 1e-12) - 1e-3)) - 1;
+    const auto last = static_cast<std::int64_t>(std::ceil(high_loss / step * (1 + 1e-12) + 1e-3));
+    std::size_t at = 0;
+    const auto beyond = [&](std::size_t k, double loss) {
+      const double below = k == 0 ? 0 : tail[k - 1].second;
+      const double including = k < tail.size() ? tail[k].second : sum;
+      return loss > one.mean ? sum - below : including;
+    };
+    const double widest = std::max(1.0, 0.5 / ((tilt_ + 1) * step));
+    for (std::int64_t j = first; j < last;) {
+      plan.knots.push_back(j);
+      const double loss = plan.origin + static_cast<double>(j) * step;
+      while (at < tail.size() && tail[at].first < loss) ++at;
+      std::int64_t spacing = 1;
+      std::size_t end = at;
+      while (j % (2 * spacing) == 0 && j + 2 * spacing <= last &&
+             static_cast<double>(2 * spacing) <= widest) {
+        const double wide = static_cast<double>(2 * spacing);
+        const double far = loss + wide * step;
+        while (end < tail.size() && tail[end].first < far) ++end;
+        if ((loss > one.mean) != (far > one.mean)) break;
+        const double mass = std::max(loss > one.mean ? beyond(at, loss) : beyond(end, far), 1e-30);
+        if (wide * std::pow(mass, 0.375) > 0.5) break;
+        spacing *= 2;
+      }
+      j += spacing;
+    }
+    plan.knots.push_back(last);
+  }
+
+  const std::vector<CountedLaw>& laws_;
+  std::vector<LossLaw::Range> ranges_;
+  std::vector<Nodes> nodes_;
+  double tilt_ = 0;
+  std::map<std::pair<std::size_t, std::int64_t>, double> widths_;
+};
+
+}  // namespace
+
+Plan plan_for_delta(const std::vector<CountedLaw>& laws, double delta) {
+  Planner planner(laws, std::log(delta));
+  const double saddle =
+      Planner::solve_tilt([&](double t) { return planner.log_delta_at(t) - std::log(delta); });
+  const double epsilon = std::max(0.0, planner.total_at(saddle).mean);
+  return planner.plan(planner.tilt_for(epsilon), epsilon, std::log(delta));
+}
+
+Plan plan_near(const std::vector<CountedLaw>& laws, double delta, double epsilon) {
+  Planner planner(laws, std::log(delta));
+  return planner.plan(planner.tilt_for(epsilon), epsilon, std::log(delta));
+}
+
+Plan plan_for_epsilon(const std::vector<CountedLaw>& laws, double epsilon) {
+  const Planner wide(laws, kMinLogDelta);
+  const double log_delta =
+      std::clamp(wide.log_delta_at(wide.tilt_for(epsilon)), kMinLogDelta, 0.0);
+  Planner planner(laws, log_delta);
+  return planner.plan(planner.tilt_for(epsilon), epsilon, log_delta);
+}
+
+}  // namespace sotto::pld

@@ -1,0 +1,63 @@
+#include "sotto/privacy/budget.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+namespace sotto {
+
+Expected<void> check(const Target& target) {
+  if (!(std::isfinite(target.epsilon) && target.epsilon > 0))
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("epsilon must be finite and > 0, but is {}. Set --epsilon to a positive "
+                    "number, for example 1.",
+                    target.epsilon));
+  if (!(target.delta > 0 && target.delta < 1))
+    return fail(ErrorKind::kUsage,
+                fmt::format("delta must lie in (0, 1), but is {}. Set --delta well below 1/n, for "
+                            "example 1e-6.",
+                            target.delta));
+  return {};
+}
+
+double sampler_delta(std::int64_t samples, double epsilon) {
+  if (samples == 0) return 0;
+  return (1 + std::exp(epsilon)) * static_cast<double>(samples) * kNoiseDistance;
+}
+
+Expected<Target> ideal_target(const Target& target, std::int64_t samples) {
+  const double remaining = target.delta - sampler_delta(samples, target.epsilon);
+  if (!(remaining > 0))
+    return fail(
+        ErrorKind::kBudget,
+        fmt::format("delta {} is too small for {} noise samples at epsilon {}: their distance "
+                    "from the ideal law (2^-60 each) already costs {:.3g}. Use a larger --delta "
+                    "or fewer steps.",
+                    target.delta,
+                    samples,
+                    target.epsilon,
+                    sampler_delta(samples, target.epsilon)));
+  return Target{target.epsilon, remaining};
+}
+
+Expected<double> epsilon_with_samples(const CanonicalEvent& event,
+                                      std::int64_t samples,
+                                      double delta,
+                                      const Accountant& accountant) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  SOTTO_ASSIGN(double epsilon, accountant.epsilon_upper(event, delta));
+  // epsilon is valid once the event meets it at the delta that its own sampler cost leaves. The
+  // cost is tiny, so this settles at once unless delta itself is tiny.
+  for (int round = 0; round < 60 && std::isfinite(epsilon); ++round) {
+    const double remaining = delta - sampler_delta(samples, epsilon);
+    if (!(remaining > 0)) return kInfinity;
+    SOTTO_ASSIGN(const double needed, accountant.epsilon_upper(event, remaining));
+    if (needed <= epsilon) return epsilon;
+    epsilon = needed + 1e-12 * (1 + needed);
+  }
+  return kInfinity;
+}
+
+}  // namespace sotto

@@ -1,0 +1,229 @@
+#include "sotto/privacy/calibrate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace sotto {
+namespace {
+
+constexpr double kTolerance = 1e-6;
+constexpr double kSmallestNoise = 1e-9;
+constexpr double kLargestNoise = 1e15;
+
+Expected<void> check_target(const Target& target) {
+  if (!(target.epsilon > 0 && std::isfinite(target.epsilon))) {
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("epsilon must be finite and > 0, but is {}. Set --epsilon to a positive "
+                    "number, for example 1.",
+                    target.epsilon));
+  }
+  return check_delta(target.delta);
+}
+
+// How far an event is from the target: log(epsilon / target), <= 0 where it is met.
+class Excess {
+ public:
+  Excess(const Target& target, const Accountant* accountant)
+      : target_(target), accountant_(accountant) {}
+
+  Expected<double> operator()(const Event& event) const {
+    SOTTO_ASSIGN(const CanonicalEvent form, canonical(event));
+    const Accountant* accountant = accountant_;
+    if (accountant == nullptr) {
+      SOTTO_ASSIGN(accountant, tightest_accountant(form));
+    }
+    SOTTO_ASSIGN(const double epsilon, accountant->epsilon_upper(form, target_.delta));
+    if (epsilon <= target_.epsilon) return std::min(0.0, std::log(epsilon / target_.epsilon));
+    return std::log(epsilon / target_.epsilon);
+  }
+
+ private:
+  Target target_;
+  const Accountant* accountant_;
+};
+
+// The target is met at `good` and missed at `bad`; both are logarithms of the parameter.
+struct Bracket {
+  double good;
+  double bad;
+  double good_excess;
+  double bad_excess;
+  int stalled = 0;  // steps in a row that did not halve the bracket
+
+  double width() const { return std::abs(bad - good); }
+
+  // False position with the Illinois weights, kept `margin` away from both ends; the middle if an
+  // end is infinite or if progress is slow.
+  double candidate(double margin) const {
+    double fraction = good_excess / (good_excess - bad_excess);
+    if (!std::isfinite(fraction) || stalled >= 2) fraction = 0.5;
+    const double rim = std::min(0.5, margin / width());
+    return good + std::clamp(fraction, rim, 1 - rim) * (bad - good);
+  }
+
+  void update(double at, double excess) {
+    const double before = width();
+    if (excess <= 0) {
+      if (good_moved_last) bad_excess /= 2;
+      good = at;
+      good_excess = excess;
+      good_moved_last = true;
+      bad_moved_last = false;
+    } else {
+      if (bad_moved_last) good_excess /= 2;
+      bad = at;
+      bad_excess = excess;
+      bad_moved_last = true;
+      good_moved_last = false;
+    }
+    stalled = width() > before / 2 ? stalled + 1 : 0;
+  }
+
+  bool good_moved_last = false;
+  bool bad_moved_last = false;
+};
+
+// Shrinks the bracket to the tolerance; returns its good end.
+Expected<double> refine(Bracket bracket, const EventFamily& family, const Excess& excess) {
+  while (bracket.width() > kTolerance) {
+    const double at = bracket.candidate(0.45 * kTolerance);
+    SOTTO_ASSIGN(const double value, excess(family(std::exp(at))));
+    bracket.update(at, value);
+  }
+  return std::exp(bracket.good);
+}
+
+tl::unexpected<Error> out_of_reach(const Target& target, const std::string& why) {
+  return fail(ErrorKind::kBudget,
+              fmt::format("no setting meets epsilon {} at delta {}: {} Raise epsilon or delta, or "
+                          "ask for less.",
+                          target.epsilon,
+                          target.delta,
+                          why));
+}
+
+}  // namespace
+
+Expected<double> calibrate_noise(const EventFamily& family,
+                                 const Target& target,
+                                 const Accountant* accountant) {
+  SOTTO_TRY(check_target(target));
+  const Excess excess(target, accountant);
+  // What noise can't reduce; a family that has no meaning at infinity is searched to the end
+  // instead.
+  if (const auto rest = excess(family(std::numeric_limits<double>::infinity()));
+      rest && *rest > 0) {
+    return out_of_reach(target,
+                        fmt::format("the parts without this noise already cost epsilon {:.6g}.",
+                                    std::exp(*rest) * target.epsilon));
+  }
+
+  double at = 0;
+  SOTTO_ASSIGN(double value, excess(family(1)));
+  const bool was_met = value <= 0;
+  const double end = std::log(was_met ? kSmallestNoise : kLargestNoise);
+  while (true) {
+    if (at == end) {
+      if (was_met) return std::exp(end);
+      return out_of_reach(target,
+                          fmt::format("a noise multiplier of {:g} still costs epsilon {:.6g}.",
+                                      kLargestNoise,
+                                      std::exp(value) * target.epsilon));
+    }
+    // epsilon falls like 1/z or faster, so this step about reaches the target.
+    const double step = std::isfinite(value) ? std::clamp(1.1 * std::abs(value), 0.1, 5.0) : 3.0;
+    const double next = was_met ? std::max(end, at - step) : std::min(end, at + step);
+    SOTTO_ASSIGN(const double next_value, excess(family(std::exp(next))));
+    const bool met = next_value <= 0;
+    if (met != was_met) {
+      const Bracket bracket =
+          met ? Bracket{next, at, next_value, value} : Bracket{at, next, value, next_value};
+      return refine(bracket, family, excess);
+    }
+    at = next;
+    value = next_value;
+  }
+}
+
+Expected<double> calibrate_parameter(const EventFamily& family,
+                                     double low,
+                                     double high,
+                                     Privacy privacy,
+                                     const Target& target,
+                                     const Accountant* accountant) {
+  SOTTO_TRY(check_target(target));
+  if (!(low > 0 && low <= high && std::isfinite(high))) {
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format(
+            "a parameter is calibrated in a range 0 < low <= high, but got [{}, {}].", low, high));
+  }
+  const Excess excess(target, accountant);
+  const bool grows = privacy == Privacy::kGrowsWithParameter;
+  const double safest = grows ? high : low;
+  const double riskiest = grows ? low : high;
+  SOTTO_ASSIGN(const double bad, excess(family(riskiest)));
+  if (bad <= 0) return riskiest;
+  SOTTO_ASSIGN(const double good, excess(family(safest)));
+  if (good > 0) {
+    return out_of_reach(target,
+                        fmt::format("even the parameter {} costs epsilon {:.6g}.",
+                                    safest,
+                                    std::exp(good) * target.epsilon));
+  }
+  return refine({std::log(safest), std::log(riskiest), good, bad}, family, excess);
+}
+
+Expected<std::int64_t> calibrate_count(const std::function<Event(std::int64_t)>& family,
+                                       std::int64_t low,
+                                       std::int64_t high,
+                                       const Target& target,
+                                       const Accountant* accountant) {
+  SOTTO_TRY(check_target(target));
+  if (low < 0 || low > high) {
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format(
+            "a count is calibrated in a range 0 <= low <= high, but got [{}, {}].", low, high));
+  }
+  const Excess excess(target, accountant);
+  SOTTO_ASSIGN(double good_excess, excess(family(low)));
+  if (good_excess > 0) {
+    return out_of_reach(target,
+                        fmt::format("even a count of {} costs epsilon {:.6g}.",
+                                    low,
+                                    std::exp(good_excess) * target.epsilon));
+  }
+  std::int64_t good = low;
+  std::int64_t bad = low;
+  double bad_excess = 0;
+  // Doubling from below never prices a count far beyond the answer.
+  for (std::int64_t step = 1; bad == low; step *= 8) {
+    const std::int64_t next = good > high - step ? high : good + step;
+    if (next == good) return high;
+    SOTTO_ASSIGN(const double value, excess(family(next)));
+    if (value > 0) {
+      bad = next;
+      bad_excess = value;
+    } else {
+      good = next;
+      good_excess = value;
+    }
+  }
+  const auto position = [](std::int64_t count) { return std::log1p(static_cast<double>(count)); };
+  Bracket bracket{position(good), position(bad), good_excess, bad_excess};
+  while (bad - good > 1) {
+    const double wanted = std::expm1(bracket.candidate(0));
+    const auto middle = std::clamp(static_cast<std::int64_t>(wanted), good + 1, bad - 1);
+    SOTTO_ASSIGN(const double value, excess(family(middle)));
+    (value > 0 ? bad : good) = middle;
+    bracket.update(position(middle), value);
+  }
+  return good;
+}
+
+}  // namespace sotto

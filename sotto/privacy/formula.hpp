@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sotto/core/error.hpp"
+#include "sotto/privacy/event.hpp"
+#include "sotto/privacy/sampling.hpp"
+
+namespace sotto {
+
+/// What a paper's calibration depends on. Radii do not matter: a formula's noise is proportional to
+/// them, and so is the sensitivity; they scale only the printed `noise`.
+struct FormulaInputs {
+  std::int64_t n = 0;      ///< records
+  std::int64_t steps = 0;  ///< T
+  double epsilon = 0;      ///< what the paper claims to spend
+  double delta = 0;
+  std::int64_t batch = 0;  ///< records a batch; methods on the full batch ignore it
+  double clip_radius =
+      1;  ///< G, the bound on one record's gradient (dp-srm: S = gamma C1 + (1-gamma) C2)
+  /// Under which relation, and for sampled methods with which sampling, the noise is priced.
+  Relation relation = Relation::kReplaceOne;
+  Sampling::Kind sampling = Sampling::Kind::kPoisson;
+  double constant =
+      4;  ///< dp-gd: the c in c G^2 T ln(1/delta) / (n epsilon)^2, which no paper states
+  double beta = 0.5;         ///< dp-srm: the share of epsilon in its Renyi conversion
+  bool line_search = false;  ///< opt: the third release of a step, a sparse vector
+};
+
+/// What the paper prints and what it really is.
+struct Formula {
+  double noise = 0;  ///< the paper's number
+  std::string
+      noise_meaning;  ///< what that number is, e.g. "standard deviation on the mean gradient"
+  double noise_multiplier = 0;  ///< of the (first) noisy release in Sotto's unit; 0 for dp-fw-l1
+  Event event;                  ///< all that a run with this noise releases
+  std::string source;           ///< citation key and place
+  std::string trap;             ///< where the printed formula misleads
+};
+
+/// The methods that have a formula: dp-gd, dp-pgd, dp-tr, dp-str, opt, dp-srm, adp-sgd, rrpsgd,
+/// dp-fw-l1.
+const std::vector<std::string_view>& formula_methods();
+
+/// Evaluates a paper's calibration. The epsilon that the noise really costs is that of `event` by
+/// any accountant. Usage errors: an unknown method, or an input without meaning.
+Expected<Formula> paper_formula(std::string_view method, const FormulaInputs& inputs);
+
+}  // namespace sotto

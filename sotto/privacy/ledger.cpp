@@ -1,0 +1,140 @@
+#include "sotto/privacy/ledger.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sotto/core/check.hpp"
+
+namespace sotto {
+
+Expected<Ledger> Ledger::open(LedgerOptions options) {
+  SOTTO_ASSIGN(const CanonicalEvent plan, canonical(options.plan));
+  if (!options.accountant) {
+    SOTTO_ASSIGN(options.accountant, tightest_accountant(plan));
+  }
+  SOTTO_TRY(options.accountant->supports(plan));
+
+  Ledger ledger(std::move(options));
+  ledger.relation_ = plan.relation;
+  for (const Term& term : plan.terms)
+    ledger.accounts_[to_string(term)] = Account{term, term.count, 0, 0};
+
+  const LedgerOptions& granted = ledger.options_;
+  if (std::isfinite(granted.budget.epsilon)) {
+    SOTTO_TRY(check(granted.budget));
+    SOTTO_ASSIGN(const Target ideal, ideal_target(granted.budget, granted.planned_samples));
+    SOTTO_ASSIGN(ledger.epsilon_planned_, granted.accountant->epsilon_upper(plan, ideal.delta));
+    if (!(ledger.epsilon_planned_ <= granted.budget.epsilon))
+      return fail(
+          ErrorKind::kBudget,
+          fmt::format("the plan {} costs epsilon {:.6g} at delta {}, which exceeds the budget of "
+                      "{:.6g}. Nothing was released. Use more noise, fewer steps or a larger "
+                      "--epsilon.",
+                      to_string(granted.plan),
+                      ledger.epsilon_planned_,
+                      granted.budget.delta,
+                      granted.budget.epsilon));
+  } else {
+    SOTTO_ASSIGN(ledger.epsilon_planned_,
+                 epsilon_with_samples(
+                     plan, granted.planned_samples, granted.budget.delta, *granted.accountant));
+  }
+
+  if (!granted.journal_path.empty()) {
+    SOTTO_ASSIGN(ledger.journal_, Journal::open(granted.journal_path));
+    const nlohmann::json line = {{"open", 1},
+                                 {"method", granted.method},
+                                 {"epsilon", granted.budget.epsilon},
+                                 {"delta", granted.budget.delta},
+                                 {"neighbours", to_string(ledger.relation_)},
+                                 {"accountant", granted.accountant->name()},
+                                 {"plan", to_string(granted.plan)}};
+    SOTTO_TRY(ledger.journal_->append(line.dump()));
+    ledger.last_sync_end_ = std::chrono::steady_clock::now();
+  }
+  return ledger;
+}
+
+Expected<Receipt> Ledger::charge(const Event& event, std::int64_t samples) {
+  SOTTO_CHECK(samples >= 0);
+  SOTTO_ASSIGN(const CanonicalEvent wanted, canonical(event));
+  // Look at everything before anything changes.
+  for (const Term& term : wanted.terms) {
+    const auto found = accounts_.find(to_string(term));
+    const std::int64_t left =
+        found == accounts_.end() ? 0 : found->second.planned - found->second.spent;
+    if (wanted.relation != relation_ || left < term.count)
+      return fail(
+          ErrorKind::kBudget,
+          fmt::format("the release {} is not in the plan any more ({} left of it). Nothing was "
+                      "released for it.",
+                      to_string(event),
+                      left));
+  }
+  if (samples_spent_ + samples > options_.planned_samples)
+    return fail(ErrorKind::kBudget,
+                fmt::format("the release {} draws more noise samples than the plan declared ({}).",
+                            to_string(event),
+                            options_.planned_samples));
+  for (const Term& term : wanted.terms) {
+    Account& account = accounts_.at(to_string(term));
+    for (std::int64_t k = 0; k < term.count; ++k) {
+      if (account.reserved == 0) SOTTO_TRY(reserve(account, samples));
+      --account.reserved;
+      ++account.spent;
+    }
+  }
+  samples_spent_ += samples;
+  return Receipt(Passkey<Ledger>{}, event, samples);
+}
+
+Expected<void> Ledger::reserve(Account& account, std::int64_t samples) {
+  const std::int64_t left = account.planned - account.spent;
+  if (!journal_) {
+    account.reserved = left;
+    return {};
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const std::int64_t count = std::min(chunk_, left);
+  const nlohmann::json line = {
+      {"charge", to_string(account.term)}, {"count", count}, {"samples", samples}};
+  SOTTO_TRY(journal_->append(line.dump()));
+  account.reserved = count;
+  const auto end = std::chrono::steady_clock::now();
+  // Reserve more at a time while syncing takes above two percent of the run.
+  if ((end - begin) * 50 > begin - last_sync_end_)
+    chunk_ = std::min<std::int64_t>(chunk_ * 2, 1 << 20);
+  last_sync_end_ = end;
+  return {};
+}
+
+Expected<void> Ledger::close() {
+  if (!journal_) return {};
+  const nlohmann::json line = {{"close", to_string(to_event(spent()))},
+                               {"samples", samples_spent_}};
+  return journal_->append(line.dump());
+}
+
+CanonicalEvent Ledger::spent() const {
+  CanonicalEvent spent{relation_, {}};
+  for (const auto& [text, account] : accounts_) {
+    if (account.spent == 0) continue;
+    Term term = account.term;
+    term.count = account.spent;
+    spent.terms.push_back(term);
+  }
+  if (spent.terms.empty()) return spent;
+  // Through the canonical form once more: it fixes the order.
+  return *canonical(to_event(spent));
+}
+
+Expected<double> Ledger::epsilon_spent() const {
+  const CanonicalEvent so_far = spent();
+  if (so_far.terms.empty()) return 0.0;
+  return epsilon_with_samples(so_far, samples_spent_, options_.budget.delta, *options_.accountant);
+}
+
+}  // namespace sotto

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "sotto/core/error.hpp"
+#include "sotto/privacy/budget.hpp"
+#include "sotto/privacy/event.hpp"
+#include "sotto/privacy/journal.hpp"
+#include "sotto/privacy/receipt.hpp"
+
+namespace sotto {
+
+struct LedgerOptions {
+  /// What may be spent. An infinite epsilon grants whatever the plan costs (noise given by hand, or
+  /// a run that is not private).
+  Target budget{std::numeric_limits<double>::infinity(), 0};
+  /// The worst case of what the run will ask; a charge outside it is refused.
+  Event plan = Event::compose({});
+  /// Noise samples that the plan draws at most.
+  std::int64_t planned_samples = 0;
+  /// Null: the tightest that supports the plan.
+  const Accountant* accountant = nullptr;
+  /// For the journal's opening line.
+  std::string method;
+  /// Empty: no journal (tests, and programs that keep their own).
+  std::string journal_path;
+};
+
+/// Decides, before any row is read, whether a release may happen, and remembers it.
+///
+/// open() prices the whole plan and refuses one that exceeds the budget. charge() then only checks
+/// that the event is still in the plan: whatever subset of a priced plan is released, it costs at
+/// most the plan. This is sound for schedules fixed in advance, with any accountant; stopping early
+/// is allowed, noise chosen from earlier answers is not (privacy/filter.hpp is for that).
+///
+/// The journal is written and synced before charge() returns. To keep a sync from dominating short
+/// steps, one line may reserve several equal charges at once: a crash then over-counts by the rest
+/// of that line, and never under-counts.
+class Ledger {
+ public:
+  static Expected<Ledger> open(LedgerOptions options);
+
+  /// Pays for one release. Refusals are budget errors and change nothing.
+  Expected<Receipt> charge(const Event& event, std::int64_t samples);
+
+  /// Writes the exact total to the journal; to be called once, when the run has ended.
+  Expected<void> close();
+
+  const LedgerOptions& options() const { return options_; }
+  const Accountant& accountant() const { return *options_.accountant; }
+  /// Everything charged so far, in canonical form.
+  CanonicalEvent spent() const;
+  std::int64_t samples_spent() const { return samples_spent_; }
+  /// Upper bound on the epsilon of what was charged so far, at the budget's delta.
+  Expected<double> epsilon_spent() const;
+  /// Upper bound on the epsilon of the whole plan.
+  double epsilon_planned() const { return epsilon_planned_; }
+
+ private:
+  struct Account {
+    Term term;
+    std::int64_t planned = 0;
+    std::int64_t spent = 0;
+    std::int64_t reserved =
+        0;  ///< charges that the journal already holds but nobody has asked for yet
+  };
+
+  explicit Ledger(LedgerOptions options) : options_(std::move(options)) {}
+  Expected<void> reserve(Account& account, std::int64_t samples);
+
+  LedgerOptions options_;
+  Relation relation_ = Relation::kZeroOut;
+  double epsilon_planned_ = 0;
+  std::map<std::string, Account> accounts_;  ///< by the term's text
+  std::int64_t samples_spent_ = 0;
+  std::optional<Journal> journal_;
+  std::int64_t chunk_ = 1;
+  std::chrono::steady_clock::time_point last_sync_end_{};
+};
+
+}  // namespace sotto

@@ -1,0 +1,53 @@
+#include "sotto/random/gaussian_kernels.hpp"
+
+#include "sotto/random/gaussian_table.hpp"
+
+namespace sotto::internal::SOTTO_KERNEL_ARCH {
+namespace {
+
+// Four samples side by side. Comparisons give all ones (-1) or 0 a lane: no branch.
+using Signed = std::int64_t __attribute__((vector_size(32)));
+using Unsigned = std::uint64_t __attribute__((vector_size(32)));
+constexpr std::size_t kLanes = 4;
+constexpr std::size_t kVectors = kGaussianGroup / kLanes;
+
+// K = 2^31 J + U_1 + ... + U_16 - 8 (2^31 - 1), with J from the table and U_i uniform on 31 bits.
+constexpr int kUniformBits = 31;
+constexpr std::size_t kUniformWords = 8;  // two U_i a word: its lowest and its highest 31 bits
+constexpr std::uint64_t kLowMask = (std::uint64_t{1} << kUniformBits) - 1;
+constexpr std::int64_t kCentre = 8 * static_cast<std::int64_t>(kLowMask);
+static_assert(kGaussianWords == kUniformWords + 1);
+
+// Word w of samples 4v, ..., 4v + 3 of a group.
+inline void load(const std::uint64_t* group, std::size_t w, std::size_t v, Unsigned& word) {
+  __builtin_memcpy(&word, group + w * kGaussianGroup + v * kLanes, sizeof word);
+}
+
+}  // namespace
+
+void rounded_gaussian(const std::uint64_t* words, std::size_t groups, std::int64_t* samples) {
+  for (; groups > 0; --groups, words += kGaussianGroup * kGaussianWords) {
+    Signed selector[kVectors];
+    __builtin_memcpy(selector, words + kUniformWords * kGaussianGroup, sizeof selector);
+    Signed magnitude[kVectors] = {};  // |J|: how many thresholds the last word exceeds
+    for (const std::int64_t threshold : kGaussianThresholds) {
+      for (std::size_t v = 0; v < kVectors; ++v) magnitude[v] -= selector[v] > threshold;
+    }
+    for (std::size_t v = 0; v < kVectors; ++v, samples += kLanes) {
+      Unsigned word;
+      load(words, 0, v, word);
+      // Bit 31 of the first word is in neither of its U_i: the sign of J.
+      const Signed negative = -(Signed)((word >> kUniformBits) & std::uint64_t{1});
+      Unsigned sum = (word & kLowMask) + (word >> (64 - kUniformBits));
+      for (std::size_t w = 1; w < kUniformWords; ++w) {
+        load(words, w, v, word);
+        sum += (word & kLowMask) + (word >> (64 - kUniformBits));
+      }
+      const Signed coarse = (magnitude[v] ^ negative) - negative;
+      const Signed sample = coarse * (std::int64_t{1} << kUniformBits) + (Signed)sum - kCentre;
+      __builtin_memcpy(samples, &sample, sizeof sample);
+    }
+  }
+}
+
+}  // namespace sotto::internal::SOTTO_KERNEL_ARCH

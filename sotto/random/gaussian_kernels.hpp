@@ -1,0 +1,27 @@
+#pragma once
+
+// Included by gaussian_kernels.cpp, which is compiled once a processor level: declarations only.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sotto::internal {
+
+/// Samples are made in groups of this many, each from kGaussianWords uniform 64-bit words.
+inline constexpr std::size_t kGaussianGroup = 16;
+inline constexpr std::size_t kGaussianWords = 9;
+
+/// Turns groups x kGaussianGroup x kGaussianWords uniform words into groups x kGaussianGroup
+/// samples.
+using GaussianKernel = void (*)(const std::uint64_t* words,
+                                std::size_t groups,
+                                std::int64_t* samples);
+
+namespace baseline {
+void rounded_gaussian(const std::uint64_t* words, std::size_t groups, std::int64_t* samples);
+}
+namespace x86_64_v3 {
+void rounded_gaussian(const std::uint64_t* words, std::size_t groups, std::int64_t* samples);
+}
+
+}  // namespace sotto::internal

@@ -1,0 +1,150 @@
+#include "sotto/random/stream.hpp"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "sotto/core/check.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr std::size_t kKeyBytes = 32;
+constexpr std::size_t kBufferBytes = 8192;
+// Counter mode is the encryption of zeros; one EVP call encrypts at most this many of them.
+constexpr std::size_t kChunkBytes = 16384;
+constexpr std::array<unsigned char, kChunkBytes> kZeros{};
+
+using Key = std::array<unsigned char, kKeyBytes>;
+
+Key system_key() {
+  Key key;
+  ssize_t got = 0;
+  do {
+    got = getrandom(key.data(), key.size(), 0);
+  } while (got < 0 && errno == EINTR);
+  SOTTO_CHECK(got == static_cast<ssize_t>(key.size()));
+  return key;
+}
+
+Key derived_key(std::uint64_t seed, Purpose purpose, std::uint64_t instance) {
+  constexpr std::string_view kDomain = "sotto seeded stream 1";
+  std::array<unsigned char, kDomain.size() + 17> message;
+  auto* out = std::copy(kDomain.begin(), kDomain.end(), message.begin());
+  const auto append = [&out](std::uint64_t number) {  // little-endian on every machine
+    for (int byte = 0; byte < 8; ++byte) *out++ = static_cast<unsigned char>(number >> (8 * byte));
+  };
+  append(seed);
+  *out++ = static_cast<unsigned char>(purpose);
+  append(instance);
+  Key key;
+  SOTTO_CHECK(
+      EVP_Digest(message.data(), message.size(), key.data(), nullptr, EVP_sha256(), nullptr) == 1);
+  return key;
+}
+
+}  // namespace
+
+struct Stream::State {
+  EVP_CIPHER_CTX* cipher = EVP_CIPHER_CTX_new();
+  std::size_t used = kBufferBytes;  // bytes of `buffer` already handed out
+  std::array<std::byte, kBufferBytes> buffer;
+  bool insecure;
+
+  State(Key key, bool is_insecure) : insecure(is_insecure) {
+    const std::array<unsigned char, 16> counter{};
+    const bool ready =
+        cipher != nullptr &&
+        EVP_EncryptInit_ex2(cipher, EVP_aes_256_ctr(), key.data(), counter.data(), nullptr) == 1;
+    OPENSSL_cleanse(key.data(), key.size());
+    SOTTO_CHECK(ready);
+  }
+  ~State() {
+    EVP_CIPHER_CTX_free(cipher);  // OpenSSL erases the key schedule
+    OPENSSL_cleanse(buffer.data(), buffer.size());
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  void generate(std::byte* out, std::size_t size) {
+    while (size > 0) {
+      const std::size_t chunk = std::min(size, kChunkBytes);
+      int written = 0;
+      SOTTO_CHECK(EVP_EncryptUpdate(cipher,
+                                    reinterpret_cast<unsigned char*>(out),
+                                    &written,
+                                    kZeros.data(),
+                                    static_cast<int>(chunk)) == 1 &&
+                  written == static_cast<int>(chunk));
+      out += chunk;
+      size -= chunk;
+    }
+  }
+  void refill() {
+    generate(buffer.data(), kBufferBytes);
+    used = 0;
+  }
+};
+
+Stream::Stream(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Stream::Stream(Stream&&) noexcept = default;
+Stream& Stream::operator=(Stream&&) noexcept = default;
+Stream::~Stream() = default;
+
+Stream Stream::secure(Purpose) { return Stream(std::make_unique<State>(system_key(), false)); }
+
+Stream Stream::seeded(std::uint64_t seed, Purpose purpose, std::uint64_t instance) {
+  return Stream(std::make_unique<State>(derived_key(seed, purpose, instance), true));
+}
+
+bool Stream::insecure() const { return state_->insecure; }
+
+void Stream::fill(std::span<std::byte> bytes) {
+  State& s = *state_;
+  const std::size_t buffered = std::min(bytes.size(), kBufferBytes - s.used);
+  std::copy_n(s.buffer.data() + s.used, buffered, bytes.data());
+  s.used += buffered;
+  bytes = bytes.subspan(buffered);
+  if (bytes.size() >= kBufferBytes / 2) {
+    s.generate(bytes.data(), bytes.size());
+  } else if (!bytes.empty()) {
+    s.refill();
+    std::copy_n(s.buffer.data(), bytes.size(), bytes.data());
+    s.used = bytes.size();
+  }
+}
+
+std::uint64_t Stream::next() {
+  State& s = *state_;
+  std::uint64_t word = 0;
+  if (kBufferBytes - s.used < sizeof word) {
+    fill(std::as_writable_bytes(std::span(&word, 1)));
+  } else {
+    std::memcpy(&word, s.buffer.data() + s.used, sizeof word);
+    s.used += sizeof word;
+  }
+  return word;
+}
+
+std::uint64_t Stream::below(std::uint64_t bound) {
+  SOTTO_CHECK(bound > 0);
+  __extension__ using Wide = unsigned __int128;
+  // The high word of next() * bound is uniform once the 2^64 mod bound smallest low words are
+  // rejected [Lem19].
+  Wide product = Wide{next()} * bound;
+  if (static_cast<std::uint64_t>(product) < bound) {
+    const std::uint64_t rejected = (0 - bound) % bound;
+    while (static_cast<std::uint64_t>(product) < rejected) product = Wide{next()} * bound;
+  }
+  return static_cast<std::uint64_t>(product >> 64);
+}
+
+double Stream::uniform() { return (static_cast<double>(next() >> 12) + 0.5) * 0x1p-52; }
+
+}  // namespace sotto

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace sotto {
+
+/// What a stream's randomness is for. Streams of different purposes never share key material, so a
+/// sampling pattern says nothing about noise.
+enum class Purpose : std::uint8_t {
+  kSampling = 1,
+  kNoise = 2,
+  kInitialPoint = 3,
+  kSelection = 4,
+  kData = 5
+};
+
+/// A stream of random bits: AES-256 in counter mode under a key from the operating system. The key
+/// is never shown or stored. A seeded stream is for tests and reproductions only and says so.
+class Stream {
+ public:
+  /// Fresh key from getrandom(2).
+  static Stream secure(Purpose purpose);
+  /// Key derived from (seed, purpose, instance): reproducible, hence NOT private.
+  static Stream seeded(std::uint64_t seed, Purpose purpose, std::uint64_t instance = 0);
+
+  Stream(Stream&&) noexcept;
+  Stream& operator=(Stream&&) noexcept;
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream();
+
+  bool insecure() const;
+
+  void fill(std::span<std::byte> bytes);
+  std::uint64_t next();                      ///< 64 uniform bits
+  std::uint64_t below(std::uint64_t bound);  ///< uniform on [0, bound), exactly; bound > 0
+  double uniform();  ///< in (0, 1), 53 bits; for public uses (synthetic data), not for noise
+
+ private:
+  struct State;
+  explicit Stream(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sotto

@@ -1,0 +1,85 @@
+#include "sotto/report/run_record.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace sotto {
+namespace {
+
+nlohmann::json number_or_null(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
+}  // namespace
+
+nlohmann::json to_json(const RunRecord& record) {
+  nlohmann::json settings = nlohmann::json::array();
+  for (const auto& setting : record.settings)
+    settings.push_back(
+        {{"name", setting.name}, {"value", setting.value}, {"origin", setting.origin}});
+  nlohmann::json drawn = nlohmann::json::array();
+  for (const auto& batches : record.drawn)
+    drawn.push_back({{"sampling", batches.sampling}, {"count", batches.count}});
+  nlohmann::json trace = nlohmann::json::array();
+  for (const auto& point : record.trace)
+    trace.push_back({{"step", point.step},
+                     {"step_size", point.step_size},
+                     {"gradient_norm", point.gradient_norm},
+                     {"seconds", point.seconds}});
+  nlohmann::json json = {{"sotto_run", 1},
+                         {"version", record.version},
+                         {"method", record.method},
+                         {"private", record.privacy.is_private},
+                         {"epsilon_spent", number_or_null(record.privacy.epsilon)},
+                         {"epsilon_planned", number_or_null(record.epsilon_planned)},
+                         {"epsilon_budget", number_or_null(record.epsilon_budget)},
+                         {"delta", record.privacy.delta},
+                         {"neighbours", to_string(record.privacy.neighbours)},
+                         {"privacy", to_json(record.privacy)},
+                         {"plan", record.plan},
+                         {"noise_multiplier", record.noise_multiplier},
+                         {"drawn", std::move(drawn)},
+                         {"settings", std::move(settings)},
+                         {"loss", record.loss},
+                         {"regularizer", record.regularizer},
+                         {"dimension", record.dimension},
+                         {"steps", record.steps},
+                         {"passes", record.passes},
+                         {"gradient_evaluations", record.gradient_evaluations},
+                         {"stopped", record.stopped},
+                         {"load_seconds", record.load_seconds},
+                         {"calibrate_seconds", record.calibrate_seconds},
+                         {"train_seconds", record.train_seconds},
+                         {"insecure_seed", record.privacy.insecure_seed},
+                         {"unsafe_diagnostics", record.privacy.unsafe_diagnostics},
+                         {"warnings", record.warnings},
+                         {"trace", std::move(trace)}};
+  if (record.test) json["test"] = to_json(*record.test);
+  if (record.diagnostics)
+    json["diagnostics"] = {{"objective", record.diagnostics->objective},
+                           {"gradient_norm", record.diagnostics->gradient_norm}};
+  return json;
+}
+
+std::string brief(const RunRecord& record) {
+  if (!record.privacy.is_private)
+    return fmt::format("{}: {} steps, NOT private, stopped: {}",
+                       record.method,
+                       record.steps,
+                       record.stopped);
+  const std::string budget =
+      std::isfinite(record.epsilon_budget) ? fmt::format(" of {:g}", record.epsilon_budget) : "";
+  return fmt::format("{}: {} steps, epsilon {:.4g}{} (delta {:g}, {}, {}), stopped: {}",
+                     record.method,
+                     record.steps,
+                     record.privacy.epsilon,
+                     budget,
+                     record.privacy.delta,
+                     to_string(record.privacy.neighbours),
+                     record.privacy.accountant,
+                     record.stopped);
+}
+
+}  // namespace sotto

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/core/error.hpp"
+#include "sotto/model/metrics.hpp"
+#include "sotto/model/model.hpp"
+
+namespace sotto {
+
+/// One point of a run's trace: public numbers and released values.
+struct TracePoint {
+  std::int64_t step = 0;
+  double step_size = 0;
+  double gradient_norm = 0;  ///< of the released gradient
+  double seconds = 0;
+};
+
+/// How often batches of one kind were drawn, e.g. 400 of `poisson(0.01)`.
+struct DrawnBatches {
+  std::string sampling;
+  std::int64_t count = 0;
+};
+
+struct RecordedSetting {
+  std::string name;
+  std::string value;
+  std::string origin;
+};
+
+/// True values on the training data, by --unsafe-diagnostics only: they are not private.
+struct Diagnostics {
+  double objective = 0;
+  double gradient_norm = 0;
+};
+
+/// Everything that may be told about a run; `sotto verify` and `sotto report` read it.
+struct RunRecord {
+  std::string version;
+  std::string method;
+  PrivacyStatement privacy;
+  std::string plan;                ///< what the run was allowed to ask, in the grammar of events
+  double epsilon_budget = 0;       ///< infinite if the noise was given by hand
+  double epsilon_planned = 0;
+  double noise_multiplier = 0;
+  std::vector<DrawnBatches> drawn; ///< by the sampler that really ran
+  std::vector<RecordedSetting> settings;
+  std::string loss;
+  std::string regularizer;
+  std::int64_t dimension = 0;
+  std::int64_t steps = 0;
+  double passes = 0;               ///< expected passes over the data
+  double gradient_evaluations = 0; ///< expected per-example gradients
+  std::string stopped;
+  double load_seconds = 0;
+  double calibrate_seconds = 0;
+  double train_seconds = 0;
+  std::vector<std::string> warnings;
+  std::vector<TracePoint> trace;
+  std::optional<Metrics> test;
+  std::optional<Diagnostics> diagnostics;
+};
+
+nlohmann::json to_json(const RunRecord& record);
+
+/// `dp-gd: 80 steps, epsilon 0.998 of 1 (delta 1e-06, zero-out, gaussian), stopped: plan complete`
+std::string brief(const RunRecord& record);
+
+}  // namespace sotto

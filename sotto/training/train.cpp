@@ -1,0 +1,224 @@
+#include "sotto/training/train.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "sotto/core/version.hpp"
+#include "sotto/oracle/exact_oracle.hpp"
+#include "sotto/oracle/private_oracle.hpp"
+#include "sotto/privacy/calibrate.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::size_t kTracePoints = 1000;
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+Stream make_stream(const TrainOptions& options, Purpose purpose) {
+  return options.seed ? Stream::seeded(*options.seed, purpose) : Stream::secure(purpose);
+}
+
+/// Keeps a trace of bounded length: every k-th step, k doubling whenever the trace is full.
+class Tracer final : public Observer {
+ public:
+  Tracer(Observer& next, std::chrono::steady_clock::time_point begin) : next_(next), begin_(begin) {}
+
+  bool keep_going(const StepReport& report) override {
+    if (report.step % every_ == 0) {
+      if (trace_.size() == kTracePoints) {
+        for (std::size_t k = 0; 2 * k + 1 < trace_.size(); ++k) trace_[k] = trace_[2 * k + 1];
+        trace_.resize(kTracePoints / 2);
+        every_ *= 2;
+      }
+      if (report.step % every_ == 0)
+        trace_.push_back(
+            {report.step, report.step_size, report.gradient_norm, seconds_since(begin_)});
+    }
+    return next_.keep_going(report);
+  }
+
+  std::vector<TracePoint> take() { return std::move(trace_); }
+
+ private:
+  Observer& next_;
+  std::chrono::steady_clock::time_point begin_;
+  std::int64_t every_ = 1;
+  std::vector<TracePoint> trace_;
+};
+
+Expected<void> check_budget(const TrainOptions& options, bool is_private) {
+  if (!is_private) return {};
+  if (options.epsilon.has_value() == options.noise_multiplier.has_value())
+    return fail(ErrorKind::kUsage,
+                "give --epsilon (and the noise follows) or --noise-multiplier (and epsilon follows), "
+                "exactly one of them. Neither has a default: how much privacy to spend is your "
+                "decision.");
+  SOTTO_TRY(check(Target{options.epsilon.value_or(1), options.delta}));
+  if (options.noise_multiplier &&
+      !(std::isfinite(*options.noise_multiplier) && *options.noise_multiplier > 0))
+    return fail(ErrorKind::kUsage,
+                fmt::format("--noise-multiplier must be finite and > 0, but is {}.",
+                            *options.noise_multiplier));
+  return {};
+}
+
+/// How noisy one full-batch release with the whole budget would be.
+Expected<double> single_release_multiplier(const PublicProblem& problem,
+                                           const TrainOptions& options) {
+  // With the noise given by hand the budget is unknown; a run of 100 steps is taken as typical.
+  if (options.noise_multiplier) return *options.noise_multiplier / 10;
+  return calibrate_noise([&](double z) { return Event::gaussian(z, problem.relation); },
+                         {*options.epsilon, options.delta});
+}
+
+Diagnostics true_values(const Engine& engine, const PublicProblem& problem, const Vector& w) {
+  PerExampleSum sums(engine);
+  Vector gradient;
+  sums.clipped_gradients({}, w, kInfinity, gradient);
+  const auto n = static_cast<double>(problem.n);
+  gradient /= n;
+  problem.regularizer.add_gradient(w, gradient);
+  return {sums.clipped_losses({}, w, kInfinity) / n + problem.regularizer.value(w), gradient.norm()};
+}
+
+}  // namespace
+
+Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  PreparedRun run;
+  SOTTO_ASSIGN(run.method, find_method(options.method));
+  const bool is_private = run.method->is_private;
+  SOTTO_TRY(check_budget(options, is_private));
+  PublicFacts facts{problem, 0};
+  if (is_private) {
+    SOTTO_ASSIGN(facts.single_release_multiplier, single_release_multiplier(problem, options));
+  }
+  SOTTO_ASSIGN(run.configured, run.method->configure(options.options, facts));
+  if (!is_private) {
+    run.epsilon_planned = kInfinity;
+    return run;
+  }
+
+  const Optimizer& optimizer = *run.configured.optimizer;
+  if (!options.accountant.empty()) {
+    SOTTO_ASSIGN(run.accountant, find_accountant(options.accountant));
+  }
+  if (options.epsilon) {
+    const std::int64_t samples = optimizer.plan(problem, 1).noise_samples;
+    SOTTO_ASSIGN(const Target ideal, ideal_target({*options.epsilon, options.delta}, samples));
+    SOTTO_ASSIGN(run.noise_multiplier,
+                 calibrate_noise([&](double z) { return optimizer.plan(problem, z).event; },
+                                 ideal,
+                                 run.accountant));
+  } else {
+    run.noise_multiplier = *options.noise_multiplier;
+  }
+  if (run.noise_multiplier * std::sqrt(static_cast<double>(problem.dimension)) > 0x1p33)
+    return fail(ErrorKind::kBudget,
+                fmt::format("this budget asks for a noise multiplier of {:.3g}, beyond what the noise "
+                            "sampler's grid can carry in {} dimensions. Nothing was released. Use a "
+                            "larger --epsilon or fewer steps.",
+                            run.noise_multiplier,
+                            problem.dimension));
+  run.plan = optimizer.plan(problem, run.noise_multiplier);
+  SOTTO_ASSIGN(const CanonicalEvent plan, canonical(run.plan.event));
+  if (!run.accountant) {
+    SOTTO_ASSIGN(run.accountant, tightest_accountant(plan));
+  }
+  SOTTO_ASSIGN(run.epsilon_planned,
+               epsilon_with_samples(plan, run.plan.noise_samples, options.delta, *run.accountant));
+  if (options.delta * static_cast<double>(problem.n) >= 1)
+    run.warnings.push_back(fmt::format(
+        "delta {} is at least 1/n = {:.3g}: a mechanism that publishes one random record whole would "
+        "also satisfy it. Choose delta well below 1/n.",
+        options.delta,
+        1 / static_cast<double>(problem.n)));
+  run.calibrate_seconds = seconds_since(begin);
+  return run;
+}
+
+Expected<TrainResult> train(const Engine& engine,
+                            const PublicProblem& problem,
+                            const TrainOptions& options,
+                            PreparedRun prepared,
+                            Observer& observer) {
+  const bool is_private = prepared.method->is_private;
+  const auto begin = std::chrono::steady_clock::now();
+  Tracer tracer(observer, begin);
+  TrainResult result;
+  RunRecord& record = result.record;
+  record.version = kVersion;
+  record.method = prepared.method->name;
+  record.privacy.is_private = is_private;
+  record.privacy.delta = options.delta;
+  record.privacy.neighbours = problem.relation;
+  record.privacy.unit = options.unit;
+  record.privacy.public_n = problem.n;
+  record.privacy.insecure_seed = options.seed.has_value();
+  record.privacy.unsafe_diagnostics = options.unsafe_diagnostics;
+  record.dimension = problem.dimension;
+  record.noise_multiplier = prepared.noise_multiplier;
+  record.epsilon_budget = options.epsilon.value_or(kInfinity);
+  record.epsilon_planned = prepared.epsilon_planned;
+  record.calibrate_seconds = prepared.calibrate_seconds;
+  record.warnings = prepared.warnings;
+  for (const auto& setting : prepared.configured.settings)
+    record.settings.push_back({setting.name, setting.value, setting.origin});
+
+  const Optimizer& optimizer = *prepared.configured.optimizer;
+  OptimizerResult answer;
+  double evaluations = 0;
+  if (is_private) {
+    LedgerOptions granted;
+    granted.budget = {options.epsilon.value_or(kInfinity), options.delta};
+    granted.plan = prepared.plan.event;
+    granted.planned_samples = prepared.plan.noise_samples;
+    granted.accountant = prepared.accountant;
+    granted.method = record.method;
+    granted.journal_path = options.journal_path;
+    SOTTO_ASSIGN(Ledger ledger, Ledger::open(std::move(granted)));
+    PrivateOracle oracle(engine,
+                         problem,
+                         ledger,
+                         make_stream(options, Purpose::kSampling),
+                         make_stream(options, Purpose::kNoise));
+    SOTTO_ASSIGN(answer, optimizer.run(oracle, prepared.noise_multiplier, tracer));
+    SOTTO_TRY(ledger.close());
+    SOTTO_ASSIGN(record.privacy.epsilon, ledger.epsilon_spent());
+    record.privacy.accountant = prepared.accountant->name();
+    record.privacy.events = to_string(to_event(ledger.spent()));
+    record.privacy.noise_samples = ledger.samples_spent();
+    record.plan = to_string(prepared.plan.event);
+    evaluations = oracle.gradient_evaluations();
+    for (const auto& [sampling, count] : oracle.drawn())
+      record.drawn.push_back({to_string(sampling), count});
+  } else {
+    ExactOracle oracle(engine, problem, make_stream(options, Purpose::kSampling));
+    SOTTO_ASSIGN(answer, optimizer.run(oracle, 0, tracer));
+    record.privacy.epsilon = kInfinity;
+    evaluations = oracle.gradient_evaluations();
+  }
+  record.train_seconds = seconds_since(begin);
+  record.steps = answer.steps;
+  record.stopped = answer.stopped;
+  record.gradient_evaluations = evaluations;
+  record.passes = evaluations / static_cast<double>(problem.n);
+  record.trace = tracer.take();
+  if (options.unsafe_diagnostics) record.diagnostics = true_values(engine, problem, answer.w);
+  result.w = std::move(answer.w);
+  if (!result.w.allFinite())
+    return fail(ErrorKind::kNoModel,
+                "the run diverged: the weights are not finite. The budget is spent. Use a smaller "
+                "--step-size next time.");
+  return result;
+}
+
+}  // namespace sotto

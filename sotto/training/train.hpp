@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/core/error.hpp"
+#include "sotto/objective/engine.hpp"
+#include "sotto/optimizer/registry.hpp"
+#include "sotto/privacy/accountant.hpp"
+#include "sotto/report/run_record.hpp"
+
+namespace sotto {
+
+/// How to train: which method, how much privacy, whose randomness.
+struct TrainOptions {
+  std::string method = "dp-gd";
+  GivenOptions options;                    ///< the method's own options, by name
+  double delta = 0;
+  std::optional<double> epsilon;           ///< exactly one of these two for a private method
+  std::optional<double> noise_multiplier;
+  std::string accountant;                  ///< empty: the tightest that applies
+  std::string unit = "row";
+  std::optional<std::uint64_t> seed;       ///< tests and reproductions only: marks the run insecure
+  std::string journal_path;                ///< empty: no journal
+  bool unsafe_diagnostics = false;
+};
+
+/// A run that has been planned and calibrated but has not touched a row.
+struct PreparedRun {
+  const MethodInfo* method = nullptr;
+  ConfiguredMethod configured;
+  Plan plan{Event::compose({}), 0};
+  const Accountant* accountant = nullptr;
+  double noise_multiplier = 0;
+  double epsilon_planned = 0;
+  double calibrate_seconds = 0;
+  std::vector<std::string> warnings;
+};
+
+struct TrainResult {
+  Vector w;
+  RunRecord record;
+};
+
+/// Plan and calibrate, from public facts alone; all that `--dry-run` shows. Fails on settings that
+/// make no sense (usage) and on a budget that no noise can meet (budget).
+Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& options);
+
+/// Runs what was prepared. The engine's rows are read only after the ledger has granted the plan.
+Expected<TrainResult> train(const Engine& engine,
+                            const PublicProblem& problem,
+                            const TrainOptions& options,
+                            PreparedRun prepared,
+                            Observer& observer);
+
+}  // namespace sotto

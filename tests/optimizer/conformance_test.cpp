@@ -1,0 +1,167 @@
+// What every registered method must do, whatever it is. A new method is covered by being registered;
+// options that change what it asks get a line in kVariants.
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "sotto/optimizer/registry.hpp"
+#include "sotto/oracle/exact_oracle.hpp"
+#include "tests/support/recording_oracle.hpp"
+#include "tests/support/toy_engine.hpp"
+
+namespace sotto {
+namespace {
+
+using testing::FixedGradients;
+using testing::RecordingOracle;
+
+const std::map<std::string, std::vector<GivenOptions>> kVariants = {
+    {"dp-gd", {{}, {{"steps", "7"}}, {{"momentum", "0"}, {"average", "0.5"}, {"schedule", "cosine"}}}},
+    {"gd", {{}, {{"steps", "7"}}}},
+    {"dp-sgd",
+     {{},
+      {{"steps", "9"}, {"expected_batch", "10"}},
+      {{"epochs", "2"}, {"expected_batch", "20"}},
+      {{"sampling", "fixed_size"}, {"expected_batch", "10"}, {"steps", "5"}}}},
+    {"sgd", {{}, {{"steps", "9"}}}},
+};
+
+struct Case {
+  std::string method;
+  GivenOptions options;
+};
+
+class Conformance : public ::testing::TestWithParam<Case> {
+ protected:
+  PublicFacts facts(Relation relation) const {
+    PublicProblem problem;
+    problem.n = engine_.units();
+    problem.dimension = engine_.parameters();
+    problem.row_norm = 1;
+    problem.relation = relation;
+    return {problem, (*find_method(GetParam().method))->is_private ? 4.0 : 0.0};
+  }
+
+  ConfiguredMethod configured(Relation relation) const {
+    auto method = (*find_method(GetParam().method))->configure(GetParam().options, facts(relation));
+    EXPECT_TRUE(method) << method.error().message;
+    return *std::move(method);
+  }
+
+  FixedGradients engine_{std::vector<std::vector<double>>(60, {0.3, -0.2, 0.1})};
+};
+
+/// Counts by term of `spent` that `plan` does not have.
+std::int64_t not_covered(const Event& plan, const Event& spent) {
+  std::map<std::string, std::int64_t> left;
+  for (const Term& term : canonical(plan)->terms) left[to_string(term)] += term.count;
+  std::int64_t missing = 0;
+  for (const Term& term : canonical(spent)->terms)
+    missing += std::max<std::int64_t>(0, term.count - left[to_string(term)]);
+  return missing;
+}
+
+TEST_P(Conformance, ThePlanCoversWhatTheRunSpends) {
+  for (const Relation relation : {Relation::kZeroOut, Relation::kReplaceOne, Relation::kAddRemove}) {
+    const auto method = configured(relation);
+    ExactOracle exact(
+        engine_, facts(relation).problem, Stream::seeded(1, Purpose::kSampling), /*clips=*/true);
+    RecordingOracle oracle(exact);
+    NoObserver observer;
+    const auto result = method.optimizer->run(oracle, 3.5, observer);
+    ASSERT_TRUE(result) << result.error().message;
+    const Plan plan = method.optimizer->plan(facts(relation).problem, 3.5);
+    EXPECT_EQ(not_covered(plan.event, oracle.spent()), 0);
+    EXPECT_LE(oracle.samples(), plan.noise_samples);
+    EXPECT_TRUE(result->w.allFinite());
+    EXPECT_EQ(result->stopped, "plan complete");
+  }
+}
+
+TEST_P(Conformance, AnEarlyStopSpendsNoMoreAndGivesAModel) {
+  class StopAtThree : public Observer {
+    bool keep_going(const StepReport& report) override { return report.step < 3; }
+  } observer;
+  const auto method = configured(Relation::kZeroOut);
+  ExactOracle exact(engine_, facts(Relation::kZeroOut).problem, Stream::seeded(1, Purpose::kSampling));
+  RecordingOracle oracle(exact);
+  const auto result = method.optimizer->run(oracle, 3.5, observer);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->steps, 3);
+  EXPECT_EQ(result->w.size(), 3);
+  EXPECT_EQ(not_covered(method.optimizer->plan(facts(Relation::kZeroOut).problem, 3.5).event, oracle.spent()), 0);
+}
+
+TEST_P(Conformance, MoreNoiseIsNeverLessPrivate) {
+  const auto method = configured(Relation::kZeroOut);
+  const auto problem = facts(Relation::kZeroOut).problem;
+  for (const Term& strong : canonical(method.optimizer->plan(problem, 4).event)->terms)
+    for (const Term& weak : canonical(method.optimizer->plan(problem, 2).event)->terms)
+      if (strong.mechanism == Term::Mechanism::kGaussian) EXPECT_GE(strong.parameter, weak.parameter);
+}
+
+TEST_P(Conformance, EverySettingHasAValueAndAnOrigin) {
+  const auto method = configured(Relation::kZeroOut);
+  const auto& infos = (*find_method(GetParam().method))->options;
+  ASSERT_EQ(method.settings.size(), infos.size());
+  for (const auto& setting : method.settings) {
+    EXPECT_FALSE(setting.value.empty()) << setting.name;
+    EXPECT_TRUE(setting.origin == "given" || setting.origin == "default" || setting.origin == "rule");
+  }
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const auto& method : methods()) {
+    const auto found = kVariants.find(method.name);
+    if (found == kVariants.end()) {
+      cases.push_back({method.name, {}});
+      continue;
+    }
+    for (const auto& options : found->second) cases.push_back({method.name, options});
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(AllMethods,
+                         Conformance,
+                         ::testing::ValuesIn(all_cases()),
+                         [](const auto& info) {
+                           std::string name = info.param.method + "_" + std::to_string(info.index);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(Conformance, CoverageCanFail) {
+  const Event step = Event::gaussian(3, Relation::kZeroOut);
+  EXPECT_EQ(not_covered(Event::repeat(5, step), Event::repeat(6, step)), 1);
+  EXPECT_EQ(not_covered(Event::repeat(5, step), Event::gaussian(2.9, Relation::kZeroOut)), 1);
+}
+
+TEST(Registry, UnknownMethodsAndOptionsAreUsageErrors) {
+  const auto method = find_method("dp-magic");
+  ASSERT_FALSE(method);
+  EXPECT_EQ(method.error().kind, ErrorKind::kUsage);
+  EXPECT_NE(method.error().message.find("dp-gd"), std::string::npos) << "lists what there is";
+  PublicFacts facts;
+  facts.problem.n = 100;
+  facts.problem.dimension = 2;
+  facts.problem.row_norm = 1;
+  for (const GivenOptions& bad : std::vector<GivenOptions>{{{"expected_batch", "10"}},
+                                                           {{"steps", "0"}},
+                                                           {{"steps", "many"}},
+                                                           {{"momentum", "1"}},
+                                                           {{"momentum", "nan"}},
+                                                           {{"clip_radius", "-1"}},
+                                                           {{"step_size", "inf"}},
+                                                           {{"schedule", "square"}},
+                                                           {{"average", "2"}}}) {
+    const auto configured = (*find_method("dp-gd"))->configure(bad, facts);
+    ASSERT_FALSE(configured) << bad[0].first << " " << bad[0].second;
+    EXPECT_EQ(configured.error().kind, ErrorKind::kUsage);
+  }
+}
+
+}  // namespace
+}  // namespace sotto

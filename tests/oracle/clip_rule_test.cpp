@@ -1,0 +1,39 @@
+#include "sotto/oracle/clip_rule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace sotto {
+namespace {
+
+TEST(ClipRule, ScalesOntoTheBallAndNeverAbove) {
+  std::vector<double> norms;
+  for (double norm = 1e-300; norm < 1e300; norm *= 7.3) norms.push_back(norm);
+  norms.push_back(1.0);
+  norms.push_back(std::nextafter(1.0, 2.0));
+  std::vector<double> weights(norms.size());
+  clip_weights(norms, 1.0, weights);
+  for (std::size_t k = 0; k < norms.size(); ++k) {
+    EXPECT_GE(weights[k], 0);
+    EXPECT_LE(weights[k], 1);
+    EXPECT_LE(weights[k] * norms[k], 1.0);
+    if (norms[k] < 0.999) EXPECT_EQ(weights[k], 1);
+    if (norms[k] > 1.001) EXPECT_NEAR(weights[k] * norms[k], 1.0, 1e-14);
+  }
+}
+
+TEST(ClipRule, ABrokenRowGetsNoWeight) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::vector<double> norms = {std::nan(""), infinity, 0, 1};
+  std::vector<double> weights(4);
+  clip_weights(norms, 2, weights);
+  EXPECT_EQ(weights, (std::vector<double>{0, 0, 1, 1}));
+  clip_weights(norms, infinity, weights);
+  EXPECT_EQ(weights, (std::vector<double>{0, 0, 1, 1}));
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,175 @@
+#include "sotto/privacy/ledger.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/temp_dir.hpp"
+
+namespace sotto {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::TempDir;
+
+constexpr auto kRelation = Relation::kZeroOut;
+
+LedgerOptions options_for(Event plan, std::int64_t samples, double epsilon = 1) {
+  LedgerOptions options;
+  options.budget = {epsilon, 1e-6};
+  options.plan = std::move(plan);
+  options.planned_samples = samples;
+  options.method = "test";
+  return options;
+}
+
+Event ten_steps() { return Event::repeat(10, Event::gaussian(20, kRelation)); }
+
+TEST(Ledger, GrantsThePlanAndNothingMore) {
+  auto ledger = Ledger::open(options_for(ten_steps(), 50));
+  ASSERT_TRUE(ledger) << ledger.error().message;
+  for (int k = 0; k < 10; ++k) ASSERT_TRUE(ledger->charge(Event::gaussian(20, kRelation), 5));
+  const auto refused = ledger->charge(Event::gaussian(20, kRelation), 5);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kBudget);
+}
+
+TEST(Ledger, RefusesAMorePreciseReleaseAndAnotherRelation) {
+  auto ledger = Ledger::open(options_for(ten_steps(), 50));
+  ASSERT_TRUE(ledger);
+  EXPECT_FALSE(ledger->charge(Event::gaussian(19.99, kRelation), 1));
+  EXPECT_FALSE(ledger->charge(Event::gaussian(20, Relation::kReplaceOne), 1));
+  EXPECT_FALSE(ledger->charge(Event::poisson(0.5, Event::gaussian(20, kRelation)), 1));
+  EXPECT_EQ(*ledger->epsilon_spent(), 0) << "a refusal costs nothing";
+}
+
+TEST(Ledger, RefusesMoreNoiseSamplesThanDeclared) {
+  auto ledger = Ledger::open(options_for(ten_steps(), 7));
+  ASSERT_TRUE(ledger);
+  EXPECT_TRUE(ledger->charge(Event::gaussian(20, kRelation), 5));
+  EXPECT_FALSE(ledger->charge(Event::gaussian(20, kRelation), 5));
+}
+
+TEST(Ledger, RefusesAPlanAboveTheBudget) {
+  const auto ledger = Ledger::open(options_for(Event::gaussian(0.5, kRelation), 1));
+  ASSERT_FALSE(ledger);
+  EXPECT_EQ(ledger.error().kind, ErrorKind::kBudget);
+  EXPECT_THAT(ledger.error().message, HasSubstr("exceeds the budget"));
+}
+
+TEST(Ledger, StoppingEarlySpendsLess) {
+  auto ledger = Ledger::open(options_for(ten_steps(), 50));
+  ASSERT_TRUE(ledger);
+  ASSERT_TRUE(ledger->charge(Event::gaussian(20, kRelation), 5));
+  const double one = *ledger->epsilon_spent();
+  EXPECT_GT(one, 0);
+  EXPECT_LT(one, ledger->epsilon_planned());
+}
+
+TEST(Ledger, SamplerImperfectionIsPaidInDelta) {
+  // 2^-60 a sample: at delta 1e-15 a few thousand samples leave nothing.
+  auto options = options_for(ten_steps(), 5000);
+  options.budget.delta = 1e-15;
+  const auto ledger = Ledger::open(options);
+  ASSERT_FALSE(ledger);
+  EXPECT_EQ(ledger.error().kind, ErrorKind::kBudget);
+  EXPECT_THAT(ledger.error().message, HasSubstr("noise samples"));
+}
+
+TEST(Ledger, AChargeIsOnDiskBeforeTheReceiptExists) {
+  const TempDir dir;
+  auto options = options_for(ten_steps(), 50);
+  options.journal_path = dir.file("m.journal");
+  auto ledger = Ledger::open(options);
+  ASSERT_TRUE(ledger) << ledger.error().message;
+  ASSERT_TRUE(ledger->charge(Event::gaussian(20, kRelation), 5));
+  // Not closed: as after a crash.
+  const auto runs = read_journal(options.journal_path);
+  ASSERT_TRUE(runs) << runs.error().message;
+  ASSERT_EQ(runs->size(), 1u);
+  EXPECT_FALSE(runs->front().closed);
+  const auto told = canonical(Event::compose(runs->front().charged));
+  ASSERT_TRUE(told);
+  ASSERT_EQ(told->terms.size(), 1u);
+  EXPECT_GE(told->terms[0].count, 1);
+}
+
+TEST(Ledger, AKilledRunNeverUnderCounts) {
+  const TempDir dir;
+  auto options = options_for(Event::repeat(1000, Event::gaussian(200, kRelation)), 1000);
+  options.journal_path = dir.file("m.journal");
+  auto ledger = Ledger::open(options);
+  ASSERT_TRUE(ledger);
+  for (int k = 1; k <= 300; ++k) {
+    ASSERT_TRUE(ledger->charge(Event::gaussian(200, kRelation), 1));
+    if (k % 50 != 0) continue;
+    const auto runs = read_journal(options.journal_path);
+    const auto told = canonical(Event::compose(runs->front().charged));
+    EXPECT_GE(told->terms[0].count, k);
+    EXPECT_LE(told->terms[0].count, 1000);
+  }
+  ASSERT_TRUE(ledger->close());
+  const auto runs = read_journal(options.journal_path);
+  EXPECT_TRUE(runs->front().closed);
+  EXPECT_EQ(canonical(Event::compose(runs->front().charged))->terms[0].count, 300) << "exact when closed";
+}
+
+TEST(Ledger, ASecondRunContinuesTheJournal) {
+  const TempDir dir;
+  auto options = options_for(ten_steps(), 50);
+  options.journal_path = dir.file("m.journal");
+  for (int run = 0; run < 2; ++run) {
+    auto ledger = Ledger::open(options);
+    ASSERT_TRUE(ledger->charge(Event::gaussian(20, kRelation), 5));
+    ASSERT_TRUE(ledger->close());
+  }
+  EXPECT_EQ(read_journal(options.journal_path)->size(), 2u);
+}
+
+TEST(Journal, ACutLastLineIsIgnoredAndTheNextRunStartsAfresh) {
+  const TempDir dir;
+  auto options = options_for(ten_steps(), 50);
+  options.journal_path = dir.file("m.journal");
+  {
+    auto ledger = Ledger::open(options);
+    ASSERT_TRUE(ledger->charge(Event::gaussian(20, kRelation), 5));
+  }
+  const std::string text = TempDir::read(options.journal_path);
+  dir.write("m.journal", text + "{\"charge\": \"gaus");
+  EXPECT_TRUE(read_journal(options.journal_path));
+  ASSERT_TRUE(Ledger::open(options));
+  const auto runs = read_journal(options.journal_path);
+  ASSERT_TRUE(runs) << runs.error().message;
+  EXPECT_EQ(runs->size(), 2u);
+}
+
+TEST(Journal, AnUnwritablePathIsAnIoError) {
+  auto options = options_for(ten_steps(), 50);
+  options.journal_path = "/nonexistent/folder/m.journal";
+  const auto ledger = Ledger::open(options);
+  ASSERT_FALSE(ledger);
+  EXPECT_EQ(ledger.error().kind, ErrorKind::kIo);
+}
+
+TEST(Budget, EpsilonWithSamplesIsAboveTheIdealOneAndFiniteOrInfinite) {
+  const auto event = *canonical(ten_steps());
+  const Accountant& accountant = **tightest_accountant(event);
+  const double ideal = *accountant.epsilon_upper(event, 1e-12);
+  const double real = *epsilon_with_samples(event, 100'000, 1e-12, accountant);
+  EXPECT_GT(real, ideal);
+  EXPECT_LT(real, ideal * 1.05);
+  EXPECT_TRUE(std::isinf(*epsilon_with_samples(event, 1'000'000'000, 1e-12, accountant)));
+}
+
+TEST(Budget, BadTargetsAreUsageErrorsWithTheRemedy) {
+  for (const Target bad : {Target{-1, 1e-6}, Target{0, 1e-6}, Target{NAN, 1e-6}, Target{1, 0}, Target{1, 1}, Target{1, -1}}) {
+    const auto checked = check(bad);
+    ASSERT_FALSE(checked);
+    EXPECT_EQ(checked.error().kind, ErrorKind::kUsage);
+    EXPECT_THAT(checked.error().message, HasSubstr("for example"));
+  }
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <vector>
+
+#include "sotto/oracle/api/oracle.hpp"
+
+namespace sotto::testing {
+
+/// Passes queries on and remembers what each would have been charged.
+class RecordingOracle final : public Oracle {
+ public:
+  explicit RecordingOracle(Oracle& inner) : inner_(inner) {}
+
+  const PublicProblem& problem() const override { return inner_.problem(); }
+  Expected<Released<Vector>> gradient(const GradientQuery& query) override {
+    record(query, problem().dimension);
+    return inner_.gradient(query);
+  }
+  Expected<Released<double>> loss(const LossQuery& query) override {
+    record(query, 1);
+    return inner_.loss(query);
+  }
+
+  Event spent() const { return Event::compose(events_); }
+  std::int64_t samples() const { return samples_; }
+
+ private:
+  template <class Query>
+  void record(const Query& query, std::int64_t samples) {
+    events_.push_back(event_of(query, problem().relation));
+    samples_ += samples;
+  }
+
+  Oracle& inner_;
+  std::vector<Event> events_;
+  std::int64_t samples_ = 0;
+};
+
+}  // namespace sotto::testing

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "sotto/objective/engine.hpp"
+
+namespace sotto::testing {
+
+/// An engine whose examples have gradients (and losses) that the test gives, independent of w: to test
+/// what is built on engines without any model.
+class FixedGradients final : public Engine {
+ public:
+  explicit FixedGradients(std::vector<std::vector<double>> gradients, std::int64_t block = 7)
+      : gradients_(std::move(gradients)), block_(block) {}
+
+  std::int64_t units() const override { return static_cast<std::int64_t>(gradients_.size()); }
+  std::int64_t parameters() const override {
+    return static_cast<std::int64_t>(gradients_.front().size());
+  }
+  std::int64_t block_size() const override { return block_; }
+
+  struct Mine : Workspace {
+    Block block;
+  };
+  std::unique_ptr<Workspace> make_workspace() const override { return std::make_unique<Mine>(); }
+
+  void evaluate_gradients(const Block& block,
+                          std::span<const double>,
+                          Workspace& workspace,
+                          std::span<double> norms) const override {
+    static_cast<Mine&>(workspace).block = block;
+    for (std::int64_t k = 0; k < block.count; ++k) {
+      double square = 0;
+      for (const double g : gradient(block[k])) square += g * g;
+      norms[static_cast<std::size_t>(k)] = std::sqrt(square) * (1 + 1e-14);
+    }
+  }
+
+  void add_gradients(Workspace& workspace,
+                     std::span<const double> weights,
+                     std::span<double> sum) const override {
+    const Block& block = static_cast<Mine&>(workspace).block;
+    for (std::int64_t k = 0; k < block.count; ++k) {
+      const double weight = weights[static_cast<std::size_t>(k)];
+      if (weight == 0) continue;
+      for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += weight * gradient(block[k])[j];
+    }
+  }
+
+  void evaluate_losses(const Block& block,
+                       std::span<const double>,
+                       Workspace&,
+                       std::span<double> losses) const override {
+    for (std::int64_t k = 0; k < block.count; ++k)
+      losses[static_cast<std::size_t>(k)] = gradient(block[k])[0];
+  }
+
+ private:
+  const std::vector<double>& gradient(std::int64_t i) const {
+    return gradients_[static_cast<std::size_t>(i)];
+  }
+  std::vector<std::vector<double>> gradients_;
+  std::int64_t block_;
+};
+
+}  // namespace sotto::testing
