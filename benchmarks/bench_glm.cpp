@@ -5,13 +5,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
+#include <numeric>
 #include <random>
-#include <string>
+#include <span>
 #include <vector>
 
 #include "sotto/core/parallel.hpp"
@@ -21,7 +24,17 @@
 namespace sotto {
 namespace {
 
-constexpr int kRepetitions = 80;
+constexpr int kRepetitions = 100;
+constexpr std::int64_t kSegments = 8;
+
+/// A part of [0, count).
+struct Segment {
+  std::int64_t begin, end;
+};
+
+Segment segment_of(std::int64_t count, std::int64_t segment) {
+  return {count * segment / kSegments, count * (segment + 1) / kSegments};
+}
 
 Table make_dense(std::int64_t rows, std::int64_t dim) {
   std::vector<float> values(static_cast<std::size_t>(rows * dim));
@@ -54,7 +67,7 @@ Table make_sparse(std::int64_t rows) {
   return TableBuilder::sparse(kDim, offsets, columns, values, labels, {});
 }
 
-/// One pass over all rows: evaluate a block, weigh its examples, add. Sums by worker: timing only.
+/// A pass over the rows: evaluate a block, weigh its examples, add. Sums by worker: timing only.
 class Pass {
  public:
   explicit Pass(const Engine& engine)
@@ -71,13 +84,14 @@ class Pass {
   }
 
   /// radius 0: no clipping, every weight is 1.
-  void run(double radius) {
+  void run(std::int64_t segment, double radius) {
+    const auto [first, last] = segment_of(engine_.units(), segment);
     const std::int64_t block = engine_.block_size();
-    const std::int64_t blocks = (engine_.units() + block - 1) / block;
-    parallel_for(blocks, [&](std::int64_t task, int index) {
+    const std::int64_t blocks = (last - first + block - 1) / block;
+    parallel_for(blocks, [&, first = first, last = last](std::int64_t task, int index) {
       Worker& worker = workers_[static_cast<std::size_t>(index)];
-      const std::int64_t begin = task * block;
-      const std::int64_t count = std::min(block, engine_.units() - begin);
+      const std::int64_t begin = first + task * block;
+      const std::int64_t count = std::min(block, last - begin);
       const std::span norms(worker.norms.data(), static_cast<std::size_t>(count));
       const std::span weights(worker.weights.data(), static_cast<std::size_t>(count));
       engine_.evaluate_gradients({nullptr, begin, count}, w_, *worker.workspace, norms);
@@ -128,34 +142,42 @@ void add_floats(const float* p, std::int64_t count, float* total) {
   for (int j = 0; j < 8; ++j) *total += acc[0][j];
 }
 
-float read_all(const Table& table) {
+float read(const Table& table, std::int64_t segment) {
   constexpr std::int64_t kChunk = 1 << 16;
-  const std::int64_t floats = table.rows() * table.stride() / 64 * 64;
+  const auto [first, last] = segment_of(table.rows(), segment);
+  const float* data = table.row(first);
+  const std::int64_t floats = (last - first) * table.stride() / 64 * 64;
   const std::int64_t chunks = (floats + kChunk - 1) / kChunk;
   std::vector<float> totals(static_cast<std::size_t>(chunks));
   parallel_for(chunks, [&](std::int64_t task, int) {
     const std::int64_t begin = task * kChunk;
-    add_floats(table.row(0) + begin,
-               std::min(kChunk, floats - begin),
-               &totals[static_cast<std::size_t>(task)]);
+    add_floats(
+        data + begin, std::min(kChunk, floats - begin), &totals[static_cast<std::size_t>(task)]);
   });
   float total = 0;
   for (const float part : totals) total += part;
   return total;
 }
 
-/// Best time of each candidate, in seconds; the candidates take turns, so that a slow moment of the
-/// machine hits all of them.
-std::vector<double> best_times(const std::vector<std::function<void()>>& candidates) {
-  std::vector<double> best(candidates.size(), std::numeric_limits<double>::infinity());
+/// Time of each candidate for all segments, in seconds: the sum over segments of the best time. The
+/// candidates take turns with whole passes, so that a slow moment of the machine hits all of them
+/// and no pass finds its rows in the cache; segments are short enough to fall between
+/// interruptions.
+std::vector<double> best_times(const std::vector<std::function<void(std::int64_t)>>& candidates) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  std::vector<std::array<double, kSegments>> best(candidates.size());
+  for (auto& times : best) times.fill(kInfinity);
   for (int repetition = 0; repetition < kRepetitions; ++repetition)
-    for (std::size_t k = 0; k < candidates.size(); ++k) {
-      const auto start = std::chrono::steady_clock::now();
-      candidates[k]();
-      const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-      best[k] = std::min(best[k], time.count());
-    }
-  return best;
+    for (std::size_t k = 0; k < candidates.size(); ++k)
+      for (std::size_t segment = 0; segment < kSegments; ++segment) {
+        const auto start = std::chrono::steady_clock::now();
+        candidates[k](static_cast<std::int64_t>(segment));
+        const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+        best[k][segment] = std::min(best[k][segment], time.count());
+      }
+  std::vector<double> total;
+  for (const auto& times : best) total.push_back(std::accumulate(times.begin(), times.end(), 0.0));
+  return total;
 }
 
 bool report(const char* name, const char* ratio, double value, double bound) {
@@ -177,10 +199,10 @@ bool bench(const Table& table, const LossSpec& loss, const char* name, bool comp
   Pass pass(engine);
   const double radius = pass.median_norm();
   volatile float sink = 0;
-  const auto times = best_times({[&] { pass.run(0); },
-                                 [&] { pass.run(radius); },
-                                 [&] {
-                                   if (compare_read) sink = sink + read_all(table);
+  const auto times = best_times({[&](std::int64_t segment) { pass.run(segment, 0); },
+                                 [&](std::int64_t segment) { pass.run(segment, radius); },
+                                 [&](std::int64_t segment) {
+                                   if (compare_read) sink = sink + read(table, segment);
                                  }});
   fmt::print(stderr,
              "{}: unclipped {:.3f} ms, clipped {:.3f} ms, read {:.3f} ms, {} threads\n",

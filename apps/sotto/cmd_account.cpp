@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "account_extras.hpp"
 #include "exit_codes.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/budget.hpp"
@@ -25,6 +26,11 @@ struct Arguments {
   std::optional<double> delta;
   std::optional<double> epsilon;
   bool json = false;
+  bool curve = false;
+  std::string html;
+  std::string formula;
+  FormulaInputs inputs;
+  bool fixed_size = false;
 };
 
 nlohmann::json number_or_null(double value) {
@@ -139,8 +145,24 @@ Expected<int> account_journal(const Arguments& arguments) {
   return kSuccess;
 }
 
+Expected<int> formula(const Arguments& arguments) {
+  FormulaInputs inputs = arguments.inputs;
+  if (!arguments.delta || !arguments.epsilon)
+    return fail(ErrorKind::kUsage,
+                "--formula needs the paper's target: --epsilon and --delta, and --n, --steps and, where "
+                "the method samples, --batch.");
+  inputs.epsilon = *arguments.epsilon;
+  inputs.delta = *arguments.delta;
+  if (!arguments.neighbours.empty()) {
+    SOTTO_ASSIGN(inputs.relation, parse_relation(arguments.neighbours));
+  }
+  if (arguments.fixed_size) inputs.sampling = Sampling::Kind::kFixedSize;
+  return account_formula(arguments.formula, inputs, arguments.json);
+}
+
 Expected<int> account(const Arguments& arguments) {
   if (!arguments.journal.empty()) return account_journal(arguments);
+  if (!arguments.formula.empty()) return formula(arguments);
   if (arguments.event.empty())
     return fail(ErrorKind::kUsage,
                 "account needs --event, for example --event 'repeat(1000, poisson(0.01, "
@@ -149,7 +171,7 @@ Expected<int> account(const Arguments& arguments) {
     return fail(ErrorKind::kUsage,
                 "account needs --neighbours zero-out, replace-one or add-remove: a noise multiplier "
                 "means nothing without it.");
-  if (arguments.delta.has_value() == arguments.epsilon.has_value())
+  if (!arguments.curve && arguments.delta.has_value() == arguments.epsilon.has_value())
     return fail(ErrorKind::kUsage, "give --delta (and get epsilon) or --epsilon (and get delta).");
   if (arguments.delta && !(*arguments.delta >= 0 && *arguments.delta < 1))
     return fail(ErrorKind::kUsage,
@@ -161,6 +183,8 @@ Expected<int> account(const Arguments& arguments) {
                 fmt::format("epsilon must be finite and >= 0, but is {}.", *arguments.epsilon));
   SOTTO_ASSIGN(const Relation relation, parse_relation(arguments.neighbours));
   SOTTO_ASSIGN(const Event event, parse_event(arguments.event, relation));
+  if (arguments.curve)
+    return account_curve(event, arguments.neighbours, arguments.epsilon, arguments.html);
   SOTTO_ASSIGN(const CanonicalEvent terms, canonical(event));
   SOTTO_ASSIGN(const std::vector<Priced> answers, price_all(terms, arguments));
   print_answers(event, arguments, answers);
@@ -185,6 +209,17 @@ Action add_account(CLI::App& app) {
                    "gaussian, zcdp, rdp, pld, or all; default: the tightest that applies");
   verb->add_option("--journal", arguments->journal, "price the runs that a journal tells of, also killed ones");
   verb->add_flag("--json", arguments->json, "one object for machines");
+  verb->add_flag("--curve", arguments->curve, "delta over epsilon (up to --epsilon) and the trade-off function, as JSON")->group("Curve");
+  verb->add_option("--html", arguments->html, "with --curve: write a page with charts here instead")->group("Curve");
+  verb->add_option("--formula", arguments->formula, "what the noise printed in a paper spends: dp-gd, dp-pgd, dp-tr, dp-str, opt, dp-srm, adp-sgd,\nrrpsgd or dp-fw-l1; with --epsilon --delta --n --steps [--batch]")->group("Formula");
+  verb->add_option("--n", arguments->inputs.n, "records")->group("Formula");
+  verb->add_option("--steps", arguments->inputs.steps, "steps T")->group("Formula");
+  verb->add_option("--batch", arguments->inputs.batch, "records a batch")->group("Formula");
+  verb->add_option("--clip-radius,--clip", arguments->inputs.clip_radius, "G, the bound on one record's gradient")->capture_default_str()->group("Formula");
+  verb->add_option("--constant", arguments->inputs.constant, "dp-gd: the c that no paper states")->capture_default_str()->group("Formula");
+  verb->add_option("--beta", arguments->inputs.beta, "dp-srm: the share of epsilon in its conversion")->capture_default_str()->group("Formula");
+  verb->add_flag("--line-search", arguments->inputs.line_search, "opt: with its line search")->group("Formula");
+  verb->add_flag("--fixed-size", arguments->fixed_size, "price sampled methods with fixed-size batches")->group("Formula");
   return [arguments] { return account(*arguments); };
 }
 

@@ -42,7 +42,7 @@ int run_command_line(const std::vector<std::string>& arguments) {
 
   std::vector<std::pair<CLI::App*, Action>> verbs;
   for (auto add :
-       {add_train, add_predict, add_account, add_calibrate, add_methods, add_data, add_demo}) {
+       {add_train, add_predict, add_account, add_calibrate, add_audit, add_verify, add_methods, add_data, add_demo}) {
     Action action = add(app);
     verbs.emplace_back(app.get_subcommands({}).back(), std::move(action));
   }

@@ -17,6 +17,8 @@ Action add_account(CLI::App& app);
 Action add_calibrate(CLI::App& app);
 Action add_methods(CLI::App& app);
 Action add_data(CLI::App& app);
+Action add_audit(CLI::App& app);
+Action add_verify(CLI::App& app);
 Action add_demo(CLI::App& app);
 
 }  // namespace sotto::app

@@ -35,10 +35,11 @@ Expected<std::vector<float>> declared_classes(const std::vector<std::string>& na
     double value = 0;
     const char* end = name.data() + name.size();
     if (parse_number(name.data(), end, value) != end || !fits_float(value))
-      return fail(ErrorKind::kUsage,
-                  fmt::format("class '{}' must be a number: labels in this format are numbers. Give "
-                              "the classes as they stand in the file, for example -1 and 1.",
-                              name));
+      return fail(
+          ErrorKind::kUsage,
+          fmt::format("class '{}' must be a number: labels in this format are numbers. Give "
+                      "the classes as they stand in the file, for example -1 and 1.",
+                      name));
     classes.push_back(static_cast<float>(value));
   }
   return classes;
@@ -53,19 +54,23 @@ Expected<std::vector<float>> classes_from_file(std::span<const float> labels,
   };
   std::vector<float> classes = distinct(labels, binary ? 2 : kMaxClasses);
   if (binary && classes.size() > 2)
-    return bad("the labels are not two classes, but more. A binary loss needs exactly two different "
-               "labels; use a loss for several classes or for numbers, or change the labels.");
+    return bad(
+        "the labels are not two classes, but more. A binary loss needs exactly two different "
+        "labels; use a loss for several classes or for numbers, or change the labels.");
   if (classes.size() < 2)
-    return bad("the labels are not two classes, but only one. A classifier needs rows of at least "
-               "two classes; if the rows of this file happen to share one, declare the classes.");
+    return bad(
+        "the labels are not two classes, but only one. A classifier needs rows of at least "
+        "two classes; if the rows of this file happen to share one, declare the classes.");
   if (classes.size() > kMaxClasses)
-    return bad("the labels have more than 1000 different values. Class labels are whole numbers; "
-               "for a numeric label use a regression loss.");
+    return bad(
+        "the labels have more than 1000 different values. Class labels are whole numbers; "
+        "for a numeric label use a regression loss.");
   if (!binary) {
     for (const float label : classes)
       if (label != std::nearbyint(label) || std::abs(label) > kMaxWhole)
-        return bad("the labels are not whole numbers, but classes must be (up to 2^24). For a "
-                   "numeric label use a regression loss.");
+        return bad(
+            "the labels are not whole numbers, but classes must be (up to 2^24). For a "
+            "numeric label use a regression loss.");
   }
   return classes;
 }
@@ -93,9 +98,9 @@ Expected<std::vector<std::string>> map_labels(std::span<float> labels,
                                               std::vector<std::string>& notes) {
   if (options.labels == LabelKind::kReal) return std::vector<std::string>{};
   const bool declared = !options.classes.empty();
-  SOTTO_ASSIGN(const std::vector<float> classes,
-               declared ? declared_classes(options.classes)
-                        : classes_from_file(labels, options, path));
+  SOTTO_ASSIGN(
+      const std::vector<float> classes,
+      declared ? declared_classes(options.classes) : classes_from_file(labels, options, path));
   const bool binary = options.labels == LabelKind::kBinary;
   for (float& label : labels) {
     const auto place = std::find(classes.begin(), classes.end(), label);

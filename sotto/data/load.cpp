@@ -21,10 +21,11 @@ constexpr std::array<const char*, 5> kFormats = {"auto", "libsvm", "csv", "npy",
 Expected<std::pair<std::string, std::string>> split_pair(const std::string& path) {
   const std::size_t comma = path.find(',');
   if (comma == path.npos || comma == 0 || comma + 1 == path.size())
-    return fail(ErrorKind::kUsage,
-                fmt::format("{}: features and labels are two files in this format. Give both, with a "
-                            "comma and no blank between them, for example X.npy,y.npy.",
-                            path));
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("{}: features and labels are two files in this format. Give both, with a "
+                    "comma and no blank between them, for example X.npy,y.npy.",
+                    path));
   return std::pair(path.substr(0, comma), path.substr(comma + 1));
 }
 
@@ -33,9 +34,9 @@ Expected<std::pair<std::string, std::string>> split_pair(const std::string& path
 Expected<Format> parse_format(const std::string& name) {
   const auto place = std::find(kFormats.begin(), kFormats.end(), name);
   if (place == kFormats.end())
-    return fail(ErrorKind::kUsage,
-                fmt::format("unknown format '{}'. It must be one of {}.", name,
-                            fmt::join(kFormats, ", ")));
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("unknown format '{}'. It must be one of {}.", name, fmt::join(kFormats, ", ")));
   return static_cast<Format>(place - kFormats.begin());
 }
 
@@ -56,10 +57,11 @@ Format resolve_format(const LoadOptions& options) {
 Expected<LoadedData> load_table(const LoadOptions& options) {
   const Format format = resolve_format(options);
   if (format != Format::kCsv && !options.schema.empty())
-    return fail(ErrorKind::kUsage,
-                fmt::format("a schema describes a CSV file, but the format is {}. Leave out --schema "
-                            "or set --format csv.",
-                            format_name(format)));
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("a schema describes a CSV file, but the format is {}. Leave out --schema "
+                    "or set --format csv.",
+                    format_name(format)));
   if (format == Format::kNpy || format == Format::kIdx) {
     SOTTO_ASSIGN(const auto pair, split_pair(options.path));
     return format == Format::kNpy ? read_npy(pair.first, pair.second, options)
@@ -67,11 +69,12 @@ Expected<LoadedData> load_table(const LoadOptions& options) {
   }
   if (format == Format::kCsv) {
     if (options.schema.empty())
-      return fail(ErrorKind::kUsage,
-                  fmt::format("{}: a CSV file needs a schema that declares its columns, their bounds "
-                              "and categories: taken from the rows they would leak. Give "
-                              "--schema FILE.toml (see docs/data.md).",
-                              options.path));
+      return fail(
+          ErrorKind::kUsage,
+          fmt::format("{}: a CSV file needs a schema that declares its columns, their bounds "
+                      "and categories: taken from the rows they would leak. Give "
+                      "--schema FILE.toml (see docs/data.md).",
+                      options.path));
     SOTTO_ASSIGN(const Schema schema, Schema::load(options.schema));
     return read_csv(options.path, schema, options);
   }
@@ -90,11 +93,12 @@ Expected<void> write_table(const std::string& path, const Table& table) {
     return write_npy(pair.first, pair.second, table);
   }
   if (format == Format::kLibsvm) return write_libsvm(path, table);
-  return fail(ErrorKind::kUsage,
-              fmt::format("{}: tables are written as LIBSVM text or as an .npy pair, but the name asks "
-                          "for {}. Use a name such as data.svm, data.svm.gz or X.npy,y.npy.",
-                          path,
-                          format_name(format)));
+  return fail(
+      ErrorKind::kUsage,
+      fmt::format("{}: tables are written as LIBSVM text or as an .npy pair, but the name asks "
+                  "for {}. Use a name such as data.svm, data.svm.gz or X.npy,y.npy.",
+                  path,
+                  format_name(format)));
 }
 
 namespace {
@@ -128,14 +132,15 @@ DataInfo::Diagnostics diagnose(const LoadedData& data) {
   }
   std::int64_t nonzero = 0;
   if (table.sparse()) {
-    nonzero = std::ssize(table.values()) -
-              std::count(table.values().begin(), table.values().end(), 0.0F);
+    nonzero =
+        std::ssize(table.values()) - std::count(table.values().begin(), table.values().end(), 0.0F);
   } else {
     for (std::int64_t i = 0; i < table.rows(); ++i)
       nonzero += table.dim() - std::count(table.row(i), table.row(i) + table.dim(), 0.0F);
   }
-  result.density = static_cast<double>(nonzero) /
-                   std::max(1.0, static_cast<double>(table.rows()) * static_cast<double>(table.dim()));
+  result.density =
+      static_cast<double>(nonzero) /
+      std::max(1.0, static_cast<double>(table.rows()) * static_cast<double>(table.dim()));
   return result;
 }
 
@@ -147,8 +152,9 @@ Expected<DataInfo> describe(const LoadOptions& options,
                             bool unsafe_diagnostics) {
   const Format format = resolve_format(options);
   const bool pair = format == Format::kNpy || format == Format::kIdx;
-  SOTTO_ASSIGN(const InputFile file,
-               InputFile::open(pair ? options.path.substr(0, options.path.find(',')) : options.path));
+  SOTTO_ASSIGN(
+      const InputFile file,
+      InputFile::open(pair ? options.path.substr(0, options.path.find(',')) : options.path));
   DataInfo info;
   info.path = options.path;
   info.format = format_name(format);

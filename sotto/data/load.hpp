@@ -66,8 +66,8 @@ struct DataInfo {
   std::optional<Diagnostics> diagnostics;
 };
 
-/// `data` is what load_table(options) gave. `public_n`: the declared number of units, shown instead of
-/// the true one.
+/// `data` is what load_table(options) gave. `public_n`: the declared number of units, shown instead
+/// of the true one.
 Expected<DataInfo> describe(const LoadOptions& options,
                             const LoadedData& data,
                             std::optional<std::int64_t> public_n,

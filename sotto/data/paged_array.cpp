@@ -19,8 +19,7 @@ void* remap_pages(void* pages, std::size_t old_bytes, std::size_t new_bytes) {
     return nullptr;
   }
   if (pages == nullptr) {
-    result =
-        mmap(nullptr, new_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    result = mmap(nullptr, new_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   } else {
     result = mremap(pages, old_bytes, new_bytes, MREMAP_MAYMOVE);
   }

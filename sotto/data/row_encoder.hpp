@@ -19,8 +19,8 @@ namespace sotto {
 /// docs/data.md. The label becomes -1 / +1, a class number, or the clamped number.
 class RowEncoder {
  public:
-  /// `fields[c]` is the place of the schema's column c among the fields of a row. Rows are encoded as
-  /// for `multiclass` (0, 1, …) or not (-1, +1) if the label has two classes.
+  /// `fields[c]` is the place of the schema's column c among the fields of a row. Rows are encoded
+  /// as for `multiclass` (0, 1, …) or not (-1, +1) if the label has two classes.
   RowEncoder(const Schema& schema, std::vector<std::size_t> fields, bool multiclass);
 
   struct Fault {
@@ -40,8 +40,8 @@ class RowEncoder {
   struct Column {
     Schema::Column facts;
     std::size_t field = 0;
-    std::int32_t feature = 0;    // the first one
-    std::int32_t other = -1;     // the feature for unlisted values
+    std::int32_t feature = 0;     // the first one
+    std::int32_t other = -1;      // the feature for unlisted values
     std::int32_t indicator = -1;  // the feature for missing values
     std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> lookup;
   };

@@ -1,12 +1,12 @@
 // Reads Schema from TOML.
 
 #include <fmt/format.h>
+#include <toml++/toml.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <set>
-#include <toml++/toml.h>
 
 #include "sotto/core/file.hpp"
 #include "sotto/data/schema.hpp"
@@ -41,9 +41,8 @@ class SchemaReader {
   using Kind = Schema::Kind;
 
   tl::unexpected<Error> error(const toml::source_region& where, const std::string& text) const {
-    return fail(
-        ErrorKind::kBadData,
-        fmt::format("{}:{}:{}: {}", name_, where.begin.line, where.begin.column, text));
+    return fail(ErrorKind::kBadData,
+                fmt::format("{}:{}:{}: {}", name_, where.begin.line, where.begin.column, text));
   }
 
   Expected<void> check_keys(const toml::table& table, const Names& known, const std::string& place);
@@ -115,7 +114,8 @@ Expected<Names> SchemaReader::texts(const toml::node& node, std::string_view key
   Names result;
   const auto add = [&](const toml::node& item) {
     if (const auto word = item.value_exact<std::string>()) result.push_back(*word);
-    if (const auto whole = item.value_exact<std::int64_t>()) result.push_back(std::to_string(*whole));
+    if (const auto whole = item.value_exact<std::int64_t>())
+      result.push_back(std::to_string(*whole));
     return item.is_string() || item.is_integer();
   };
   bool good = true;
@@ -149,8 +149,8 @@ Expected<std::vector<Names>> SchemaReader::spellings(const toml::table& table,
 }
 
 Expected<void> SchemaReader::read_file_part(const toml::table& table) {
-  SOTTO_TRY(check_keys(
-      table, {"header", "separator", "missing", "comment", "skip_lines"}, "[file]"));
+  SOTTO_TRY(
+      check_keys(table, {"header", "separator", "missing", "comment", "skip_lines"}, "[file]"));
   SOTTO_ASSIGN(schema_.header, flag(table, "header", false));
   SOTTO_ASSIGN(const std::string separator, text(table, "separator", ","));
   if (separator.size() != 1 || separator[0] == '"' || separator[0] == '\n' || separator[0] == '\r')
@@ -173,12 +173,13 @@ Expected<void> SchemaReader::read_bounds(const toml::table& table, Column& colum
   SOTTO_ASSIGN(const auto min, number(table, "min"));
   SOTTO_ASSIGN(const auto max, number(table, "max"));
   if (!min || !max)
-    return error(table.source(),
-                 fmt::format("column '{}' is numeric but does not declare min and max. Bounds taken "
-                             "from the rows would leak the most extreme ones; declare public bounds "
-                             "that follow from what the column means, for example min = 0 and "
-                             "max = 120 for an age.",
-                             column.name));
+    return error(
+        table.source(),
+        fmt::format("column '{}' is numeric but does not declare min and max. Bounds taken "
+                    "from the rows would leak the most extreme ones; declare public bounds "
+                    "that follow from what the column means, for example min = 0 and "
+                    "max = 120 for an age.",
+                    column.name));
   if (!(*min < *max))
     return error(table.get("min")->source(),
                  fmt::format("column '{}': min must be less than max, but min is {} and max is {}.",
@@ -228,10 +229,11 @@ Expected<void> SchemaReader::read_label(const toml::table& table, Column& column
   const bool numeric = table.contains("min") || table.contains("max");
   if (int{two} + int{several} + int{numeric} != 1 ||
       table.contains("positive") != table.contains("negative"))
-    return error(table.source(),
-                 fmt::format("label '{}' must declare either positive and negative (lists of values), "
-                             "or classes, or min and max (a numeric label).",
-                             column.name));
+    return error(
+        table.source(),
+        fmt::format("label '{}' must declare either positive and negative (lists of values), "
+                    "or classes, or min and max (a numeric label).",
+                    column.name));
   if (two) {
     schema_.label = Schema::Label::kTwoClasses;
     SOTTO_ASSIGN(Names negative, texts(*table.get("negative"), "negative"));
@@ -266,8 +268,8 @@ Expected<void> SchemaReader::read_column(const toml::table& table) {
   if (table.contains("name") == table.contains("names"))
     return error(table.source(), "a column needs either name or names (several columns alike).");
   const bool several = table.contains("names");
-  SOTTO_ASSIGN(const Names names, several ? texts(*table.get("names"), "names")
-                                          : texts(*table.get("name"), "name"));
+  SOTTO_ASSIGN(const Names names,
+               several ? texts(*table.get("names"), "names") : texts(*table.get("name"), "name"));
   column.name = names.front();
   switch (column.kind) {
     case Kind::kNumeric:
@@ -302,8 +304,9 @@ Expected<void> SchemaReader::read_column(const toml::table& table) {
 
 Expected<void> SchemaReader::check_whole(const toml::source_region& where) {
   if (labels_ != 1)
-    return error(where, fmt::format("a schema needs exactly one column of kind \"label\", but has {}.",
-                                    labels_));
+    return error(
+        where,
+        fmt::format("a schema needs exactly one column of kind \"label\", but has {}.", labels_));
   std::set<std::string> seen;
   for (const Column& column : schema_.columns)
     if (!seen.insert(column.name).second)

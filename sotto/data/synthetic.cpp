@@ -149,8 +149,14 @@ class Generator {
     category(sector);
     // Education moves people from labour and service to the professions.
     const double skill = std::exp(0.35 * (education - 10));
-    const int occupation = pick(std::array{
-        0.10 * skill, 0.12 * skill * skill, 0.10 * skill, 0.14, 0.12, 0.16, 0.14 / skill, 0.12 / skill});
+    const int occupation = pick(std::array{0.10 * skill,
+                                           0.12 * skill * skill,
+                                           0.10 * skill,
+                                           0.14,
+                                           0.12,
+                                           0.16,
+                                           0.14 / skill,
+                                           0.12 / skill});
     category(stream_.uniform() < 0.05 ? -1 : occupation);
     const double settled = 1 / (1 + std::exp(-(age - 29) / 6));
     const double old = 1 / (1 + std::exp(-(age - 75) / 6));

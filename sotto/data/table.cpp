@@ -89,7 +89,8 @@ void TableBuilder::Writer::end_row(float label, std::int64_t unit) {
     *offset_++ = end;
     row_entry_ = end;
   }
-  if (const double norm = std::sqrt(sum_squares_); options.row_norm > 0 && norm > options.row_norm) {
+  if (const double norm = std::sqrt(sum_squares_);
+      options.row_norm > 0 && norm > options.row_norm) {
     // The slack keeps rounding to float (2^-24 relative) from lifting the norm above the bound.
     scale_row(options.row_norm / norm * (1 - 0x1p-22), entries);
   }

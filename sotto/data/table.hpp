@@ -8,8 +8,8 @@
 
 namespace sotto {
 
-/// Rows, labels and norms in memory: the private data. Nothing outside objective/, oracle/ and apps/
-/// may include this header (tests/include_graph_test).
+/// Rows, labels and norms in memory: the private data. Nothing outside objective/, oracle/ and
+/// apps/ may include this header (tests/include_graph_test).
 ///
 /// Dense: row-major float32, every row starts 32-byte aligned and is padded with zeros to `stride`
 /// floats (a multiple of 8). Sparse: CSR with 32-bit column indices, strictly increasing in a row.
@@ -129,9 +129,9 @@ class TableBuilder {
     float* label_ = nullptr;
     double* norm_ = nullptr;
     std::int64_t* unit_ = nullptr;
-    std::int64_t first_row_ = 0;    // the piece's place in the table
+    std::int64_t first_row_ = 0;  // the piece's place in the table
     std::int64_t first_entry_ = 0;
-    std::int64_t row_entry_ = 0;    // sparse: where the current row's entries begin
+    std::int64_t row_entry_ = 0;  // sparse: where the current row's entries begin
   };
 
   std::vector<Writer> extend(std::span<const Piece> pieces);

@@ -35,7 +35,8 @@ UnitOrder order_by_unit(PagedArray<std::int64_t> units, PagedArray<std::int64_t>
   std::sort(order.data(), order.data() + rows, by_unit);
   offsets.grow(count + 1);
   for (std::size_t i = 0, u = 0; i < rows; ++i)
-    if (i == 0 || units[order[i]] != units[order[i - 1]]) offsets[u++] = static_cast<std::int64_t>(i);
+    if (i == 0 || units[order[i]] != units[order[i - 1]])
+      offsets[u++] = static_cast<std::int64_t>(i);
   offsets[count] = static_cast<std::int64_t>(rows);
   // Turn "which row comes i-th" into "where row i goes", in the memory of `units`' halves.
   for (std::size_t i = 0; i < rows; ++i) units[order[i]] = static_cast<std::int64_t>(i);

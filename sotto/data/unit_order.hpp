@@ -50,7 +50,8 @@ void UnitOrder::apply(T* data, const From& from, const To& to) const {
         std::copy_n(data + read, length, block.data() + (to(place) - to(first)));
       } else {
         write -= length;
-        if (read != write) std::copy_backward(data + read, data + read + length, data + write + length);
+        if (read != write)
+          std::copy_backward(data + read, data + read + length, data + write + length);
       }
     }
     std::copy(block.begin(), block.end(), data + to(first));

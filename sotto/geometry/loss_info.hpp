@@ -26,11 +26,11 @@ struct LossSpec {
 /// bounds of φ' by R, of φ'' by R², of φ''' by R³ to bound gradients, Hessians and the Hessian's
 /// Lipschitz constant.
 struct LossInfo {
-  bool classification;  ///< labels are ±1 and the argument is the margin
-  double sup_first;     ///< sup |φ'|
-  double inf_second;    ///< inf φ''
-  double sup_second;    ///< sup φ''
-  double sup_third;     ///< sup |φ'''|; infinite where φ'' jumps
+  bool classification;   ///< labels are ±1 and the argument is the margin
+  double sup_first;      ///< sup |φ'|
+  double inf_second;     ///< inf φ''
+  double sup_second;     ///< sup φ''
+  double sup_third;      ///< sup |φ'''|; infinite where φ'' jumps
   double typical_first;  ///< |φ'| at the margin 0, where training starts; 1 for regression
   double sup_abs_second() const { return sup_second > -inf_second ? sup_second : -inf_second; }
 };

@@ -4,6 +4,7 @@
 
 #include "sotto/mechanism/grid.hpp"
 #include "sotto/mechanism/receipt_check.hpp"
+#include "sotto/random/gaussian.hpp"
 
 namespace sotto {
 
@@ -17,8 +18,7 @@ Released<Vector> GaussianMechanism::release(Sensitive<Vector> value,
   Vector result = std::move(value).open(key);
   internal::check_receipt(receipt, event, result.size());
   const double unit = internal::gaussian_unit(claim.sensitivity, noise_multiplier, result.size());
-  internal::add_gaussian_noise(
-      {result.data(), static_cast<std::size_t>(result.size())}, unit, noise);
+  add_rounded_gaussian(noise, {result.data(), static_cast<std::size_t>(result.size())}, unit);
   return Released<Vector>(key, std::move(result), std::move(event));
 }
 

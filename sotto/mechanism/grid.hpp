@@ -4,9 +4,6 @@
 // integer, so that no floating-point rounding happens after the noise (grid.proof.md).
 
 #include <cstdint>
-#include <span>
-
-#include "sotto/random/stream.hpp"
 
 namespace sotto::internal {
 
@@ -22,11 +19,7 @@ inline constexpr double kGridRounding = 0.5 + 0x1p-44;
 /// reach.
 double grid_unit(double sensitivity, double reach, double rounding);
 
-/// Replaces every value by (to_grid(value, unit) + K) unit, with fresh K distributed as
-/// round(2^34 X), X standard normal.
-void add_gaussian_noise(std::span<double> values, double unit, Stream& noise);
-
-/// Standard deviation, in grid steps, of the noise of add_gaussian_noise.
+/// Standard deviation, in grid steps, of the noise of add_rounded_gaussian (random/gaussian.hpp).
 inline constexpr double kGaussianSteps = 0x1p34;
 
 /// The grid on which `coordinates` values of joint L2 sensitivity `sensitivity` get noise of

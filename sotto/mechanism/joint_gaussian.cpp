@@ -7,6 +7,7 @@
 #include "sotto/mechanism/receipt_check.hpp"
 #include "sotto/mechanism/symmetric_gaussian.hpp"
 #include "sotto/mechanism/symmetric_noise.hpp"
+#include "sotto/random/gaussian.hpp"
 
 namespace sotto {
 
@@ -26,10 +27,9 @@ Released<GradientHessian> JointGaussianMechanism::release(Sensitive<GradientHess
   // The steps are rounded up: the value may move by fewer of them, never by more.
   const double unit =
       internal::gaussian_unit(claim.sensitivity, noise_multiplier, coordinates) * (1 + 0x1p-50);
-  internal::add_gaussian_noise(
-      {result.gradient.data(), static_cast<std::size_t>(result.gradient.size())},
-      unit * result.gradient_scale,
-      noise);
+  add_rounded_gaussian(noise,
+                       {result.gradient.data(), static_cast<std::size_t>(result.gradient.size())},
+                       unit * result.gradient_scale);
   internal::add_symmetric_noise(result.hessian, unit * result.hessian_scale, noise);
   return Released<GradientHessian>(key, std::move(result), std::move(event));
 }

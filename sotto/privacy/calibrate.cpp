@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace sotto {
 namespace {
@@ -46,45 +47,56 @@ class Excess {
   const Accountant* accountant_;
 };
 
-// The target is met at `good` and missed at `bad`; both are logarithms of the parameter.
-struct Bracket {
-  double good;
-  double bad;
-  double good_excess;
-  double bad_excess;
-  int stalled = 0;  // steps in a row that did not halve the bracket
+// The target is met at `good` and missed at `bad`; positions are logarithms of the parameter.
+// Chandrupatla's root search: inverse quadratic interpolation where it can be trusted, else
+// bisection.
+class Bracket {
+ public:
+  struct Point {
+    double at;
+    double excess;
+  };
 
-  double width() const { return std::abs(bad - good); }
+  Bracket(Point good, Point bad) : newest_(good), opposite_(bad), previous_(bad) {}
 
-  // False position with the Illinois weights, kept `margin` away from both ends; the middle if an
-  // end is infinite or if progress is slow.
+  double good() const { return newest_.excess <= 0 ? newest_.at : opposite_.at; }
+  double width() const { return std::abs(newest_.at - opposite_.at); }
+
+  // Where to look next, `margin` or more away from both ends.
   double candidate(double margin) const {
-    double fraction = good_excess / (good_excess - bad_excess);
-    if (!std::isfinite(fraction) || stalled >= 2) fraction = 0.5;
-    const double rim = std::min(0.5, margin / width());
-    return good + std::clamp(fraction, rim, 1 - rim) * (bad - good);
-  }
-
-  void update(double at, double excess) {
-    const double before = width();
-    if (excess <= 0) {
-      if (good_moved_last) bad_excess /= 2;
-      good = at;
-      good_excess = excess;
-      good_moved_last = true;
-      bad_moved_last = false;
+    const auto [a, fa] = newest_;
+    const auto [b, fb] = opposite_;
+    const auto [c, fc] = previous_;
+    double fraction = 0.5;
+    if (first_) {
+      fraction = fa / (fa - fb);
     } else {
-      if (bad_moved_last) good_excess /= 2;
-      bad = at;
-      bad_excess = excess;
-      bad_moved_last = true;
-      good_moved_last = false;
+      const double x = (a - b) / (c - b);
+      const double y = (fa - fb) / (fc - fb);
+      if (y * y < x && (1 - y) * (1 - y) < 1 - x) {
+        fraction =
+            fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb);
+      }
     }
-    stalled = width() > before / 2 ? stalled + 1 : 0;
+    if (!std::isfinite(fraction)) fraction = 0.5;
+    const double rim = std::min(0.5, margin / width());
+    return a + std::clamp(fraction, rim, 1 - rim) * (b - a);
   }
 
-  bool good_moved_last = false;
-  bool bad_moved_last = false;
+  void update(Point point) {
+    first_ = false;
+    previous_ = newest_;
+    if ((point.excess <= 0) != (newest_.excess <= 0)) {
+      std::swap(opposite_, previous_);
+    }
+    newest_ = point;
+  }
+
+ private:
+  Point newest_;
+  Point opposite_;
+  Point previous_;
+  bool first_ = true;
 };
 
 // Shrinks the bracket to the tolerance; returns its good end.
@@ -92,9 +104,9 @@ Expected<double> refine(Bracket bracket, const EventFamily& family, const Excess
   while (bracket.width() > kTolerance) {
     const double at = bracket.candidate(0.45 * kTolerance);
     SOTTO_ASSIGN(const double value, excess(family(std::exp(at))));
-    bracket.update(at, value);
+    bracket.update({at, value});
   }
-  return std::exp(bracket.good);
+  return std::exp(bracket.good());
 }
 
 tl::unexpected<Error> out_of_reach(const Target& target, const std::string& why) {
@@ -141,7 +153,7 @@ Expected<double> calibrate_noise(const EventFamily& family,
     const bool met = next_value <= 0;
     if (met != was_met) {
       const Bracket bracket =
-          met ? Bracket{next, at, next_value, value} : Bracket{at, next, value, next_value};
+          met ? Bracket({next, next_value}, {at, value}) : Bracket({at, value}, {next, next_value});
       return refine(bracket, family, excess);
     }
     at = next;
@@ -175,7 +187,7 @@ Expected<double> calibrate_parameter(const EventFamily& family,
                                     safest,
                                     std::exp(good) * target.epsilon));
   }
-  return refine({std::log(safest), std::log(riskiest), good, bad}, family, excess);
+  return refine(Bracket({std::log(safest), good}, {std::log(riskiest), bad}), family, excess);
 }
 
 Expected<std::int64_t> calibrate_count(const std::function<Event(std::int64_t)>& family,
@@ -215,13 +227,13 @@ Expected<std::int64_t> calibrate_count(const std::function<Event(std::int64_t)>&
     }
   }
   const auto position = [](std::int64_t count) { return std::log1p(static_cast<double>(count)); };
-  Bracket bracket{position(good), position(bad), good_excess, bad_excess};
+  Bracket bracket({position(good), good_excess}, {position(bad), bad_excess});
   while (bad - good > 1) {
     const double wanted = std::expm1(bracket.candidate(0));
     const auto middle = std::clamp(static_cast<std::int64_t>(wanted), good + 1, bad - 1);
     SOTTO_ASSIGN(const double value, excess(family(middle)));
     (value > 0 ? bad : good) = middle;
-    bracket.update(position(middle), value);
+    bracket.update({position(middle), value});
   }
   return good;
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -96,7 +97,9 @@ class Event {
   Expected<void> check() const;
 
  private:
-  explicit Event(Node node) : node_(std::move(node)) {}
+  // In place: moving a temporary variant sets off a false warning of g++ 12 under sanitizers.
+  template <class Kind>
+  explicit Event(Kind kind) : node_(std::in_place_type<Kind>, std::move(kind)) {}
   Node node_;
 };
 

@@ -13,7 +13,8 @@ namespace sotto {
 ///
 /// The rate is the given one to the last bit (a rate below 2^-75 is rounded down to a multiple of
 /// 2^-128), so the priced rate is never below the real one. The law of a batch is exact for rates
-/// above 1/16, and within total variation population x 2^-114 of the ideal one otherwise.
+/// above 1/16, and within total variation population x 2^-114 + 2^-85 of the ideal one otherwise
+/// (batch_sampler.proof.md).
 /// Cost: O(1 + expected batch) a draw for rates up to 1/16, O(population) above. The time shows the
 /// size of a batch, not its members.
 class PoissonBatchSampler {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sotto/core/check.hpp"
 #include "sotto/random/gaussian_kernels.hpp"
 
 namespace sotto {
@@ -15,17 +16,27 @@ using internal::kGaussianWords;
 
 constexpr std::size_t kChunkGroups = 32;  // 36 KiB of random words at a time: stays in the cache
 
-internal::GaussianKernel choose_kernel() {
+struct Kernels {
+  internal::GaussianKernel rounded_gaussian = internal::baseline::rounded_gaussian;
+  internal::GridKernel add_on_grid = internal::baseline::add_on_grid;
+};
+
+const Kernels& kernels() {
+  static const Kernels chosen = [] {
 #ifdef SOTTO_HAS_X86_64_V3
-  if (__builtin_cpu_supports("x86-64-v3")) return internal::x86_64_v3::rounded_gaussian;
+    if (__builtin_cpu_supports("x86-64-v3")) {
+      return Kernels{internal::x86_64_v3::rounded_gaussian, internal::x86_64_v3::add_on_grid};
+    }
 #endif
-  return internal::baseline::rounded_gaussian;
+    return Kernels{};
+  }();
+  return chosen;
 }
 
 }  // namespace
 
 void sample_rounded_gaussian(Stream& stream, std::span<std::int64_t> out) {
-  static const internal::GaussianKernel kernel = choose_kernel();
+  const internal::GaussianKernel kernel = kernels().rounded_gaussian;
   std::array<std::uint64_t, kChunkGroups * kGaussianGroup * kGaussianWords> words;
   const std::size_t most_groups =
       std::min(kChunkGroups, (out.size() + kGaussianGroup - 1) / kGaussianGroup);
@@ -47,6 +58,19 @@ void sample_rounded_gaussian(Stream& stream, std::span<std::int64_t> out) {
   }
   // What is left here would give the noise away.
   OPENSSL_cleanse(words.data(), most_groups * kGaussianGroup * kGaussianWords * sizeof words[0]);
+}
+
+void add_rounded_gaussian(Stream& stream, std::span<double> values, double unit) {
+  SOTTO_CHECK(unit >= 0x1p-800 && unit <= 0x1p800);
+  std::array<std::int64_t, kChunkGroups * kGaussianGroup> noise;
+  const std::size_t most = std::min(noise.size(), values.size());
+  while (!values.empty()) {
+    const std::span chunk = std::span(noise).first(std::min(most, values.size()));
+    sample_rounded_gaussian(stream, chunk);
+    kernels().add_on_grid(values.data(), chunk.data(), chunk.size(), unit);
+    values = values.subspan(chunk.size());
+  }
+  OPENSSL_cleanse(noise.data(), most * sizeof noise[0]);
 }
 
 }  // namespace sotto

@@ -23,4 +23,10 @@ inline constexpr std::int64_t kGaussianLargest = std::int64_t{1} << 38;
 /// the result is the same on every processor.
 void sample_rounded_gaussian(Stream& stream, std::span<std::int64_t> out);
 
+/// Replaces every value by (k + K) unit: k is the value in steps of `unit`, rounded to the nearest
+/// integer (off by at most 1/2 + 2^-44; +-2^62 beyond that; 0 for NaN), and K a fresh sample of the
+/// above. The noise is added as an integer; the time of the rounding is not claimed to be constant.
+/// unit in [2^-800, 2^800].
+void add_rounded_gaussian(Stream& stream, std::span<double> values, double unit);
+
 }  // namespace sotto

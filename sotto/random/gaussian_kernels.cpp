@@ -1,6 +1,7 @@
 #include "sotto/random/gaussian_kernels.hpp"
 
 #include "sotto/random/gaussian_table.hpp"
+#include "sotto/random/grid_rounding.hpp"
 
 namespace sotto::internal::SOTTO_KERNEL_ARCH {
 namespace {
@@ -47,6 +48,12 @@ void rounded_gaussian(const std::uint64_t* words, std::size_t groups, std::int64
       const Signed sample = coarse * (std::int64_t{1} << kUniformBits) + (Signed)sum - kCentre;
       __builtin_memcpy(samples, &sample, sizeof sample);
     }
+  }
+}
+
+void add_on_grid(double* values, const std::int64_t* noise, std::size_t count, double unit) {
+  for (std::size_t i = 0; i < count; ++i) {
+    values[i] = static_cast<double>(nearest_step(values[i], unit) + noise[i]) * unit;
   }
 }
 

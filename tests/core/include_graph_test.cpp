@@ -32,6 +32,9 @@ const std::map<std::string, std::vector<std::string>> kAllowed = {
     {"report", {"privacy/", "model/"}},
     {"training",
      {"privacy/", "random/", "geometry/", "objective/", "oracle/", "optimizer/", "model/", "report/"}},
+    {"audit",
+     {"privacy/", "random/", "data/", "geometry/", "objective/", "mechanism/", "oracle/", "optimizer/", "report/",
+      "training/"}},
 };
 
 std::string module_of(const std::string& path) {

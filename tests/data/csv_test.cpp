@@ -71,13 +71,14 @@ TEST_F(Csv, EncodesByTheSchema) {
   for (const Layout layout : {Layout::kDense, Layout::kSparse}) {
     ReadOptions options;
     options.layout = layout;
-    const auto data = read("25,5,a,f,x,yes\n"
-                           "| a comment\n"
-                           "?, ? ,  b c ,m,,no\r\n"
-                           "250,-99,unheard of,?,,yes.\n"
-                           "0,10,?,x,,no\n"
-                           "\n\n",
-                           options);
+    const auto data = read(
+        "25,5,a,f,x,yes\n"
+        "| a comment\n"
+        "?, ? ,  b c ,m,,no\r\n"
+        "250,-99,unheard of,?,,yes.\n"
+        "0,10,?,x,,no\n"
+        "\n\n",
+        options);
     ASSERT_TRUE(data) << data.error().message;
     EXPECT_EQ(data->table.sparse(), layout == Layout::kSparse);
     ASSERT_EQ(data->table.rows(), 4);
@@ -91,7 +92,8 @@ TEST_F(Csv, EncodesByTheSchema) {
     EXPECT_EQ(data->class_names, (std::vector<std::string>{"no", "yes"}));
     EXPECT_DOUBLE_EQ(data->row_norm_bound, 2);
     EXPECT_TRUE(data->notes.empty()) << "everything is declared";
-    for (const double norm : data->table.norms()) EXPECT_LE(norm, data->row_norm_bound * (1 + 1e-12));
+    for (const double norm : data->table.norms())
+      EXPECT_LE(norm, data->row_norm_bound * (1 + 1e-12));
   }
 }
 
@@ -127,8 +129,8 @@ kind = "label"
 positive = [1]
 negative = [0]
 )";
-  const auto said = read_csv(write("q.csv", "\"a \"\"b\"\" c\",1\n \"x,y\" , \"0\"\n"),
-                             schema("", quotes), {});
+  const auto said =
+      read_csv(write("q.csv", "\"a \"\"b\"\" c\",1\n \"x,y\" , \"0\"\n"), schema("", quotes), {});
   ASSERT_TRUE(said) << said.error().message;
   EXPECT_EQ(row_of(said->table, 0), (std::vector<float>{1, 0}));
   EXPECT_EQ(row_of(said->table, 1), (std::vector<float>{0, 1}));
@@ -138,7 +140,8 @@ TEST_F(Csv, OtherSeparators) {
   for (const std::string separator : {";", "\\t", " "}) {
     std::string text = "25;5;a;f;;yes\n";
     std::replace(text.begin(), text.end(), ';', separator == "\\t" ? '\t' : separator[0]);
-    const auto data = read_csv(write("a.csv", text), schema("separator = \"" + separator + "\""), {});
+    const auto data =
+        read_csv(write("a.csv", text), schema("separator = \"" + separator + "\""), {});
     ASSERT_TRUE(data) << separator << data.error().message;
     EXPECT_EQ(row_of(data->table, 0), (std::vector<float>{0.25F, 0.75F, 0, 1, 0, 0, 0, 1, 0}));
   }
@@ -149,33 +152,39 @@ TEST_F(Csv, HeaderGivesTheOrder) {
   const auto data = read_csv(write("a.csv",
                                    "a title, whatever\n| and a comment\n"
                                    "y, sex ,skip,job,\"hours\",age\nyes,m,,a,5,25\n"),
-                             with_header, {});
+                             with_header,
+                             {});
   ASSERT_TRUE(data) << data.error().message;
   ASSERT_EQ(data->table.rows(), 1);
   EXPECT_EQ(row_of(data->table, 0), (std::vector<float>{0.25F, 0.75F, 0, 1, 0, 0, 0, 0, 1}));
 
   const auto refuse_header = [&](const char* header, const char* text) {
-    EXPECT_FAILS(read_csv(write("a.csv", std::string("\n") + header + "\nyes,m,,a,5,25\n"),
-                          with_header, {}),
-                 ErrorKind::kBadData, text);
+    EXPECT_FAILS(
+        read_csv(write("a.csv", std::string("\n") + header + "\nyes,m,,a,5,25\n"), with_header, {}),
+        ErrorKind::kBadData,
+        text);
   };
   refuse_header("y,sex,skip,job,hours,years", "a.csv:2:1: the header has no column 'age'");
   refuse_header("y,sex,skip,job,hours,age,more", "does not declare the header's column 'more'");
   refuse_header("y,sex,skip,job,hours,age,age", "names column 'age' twice");
   refuse_header("\"y,sex", "a quoted field must end");
-  EXPECT_FAILS(read_csv(write("a.csv", "\n"), with_header, {}), ErrorKind::kBadData, "no header line");
+  EXPECT_FAILS(
+      read_csv(write("a.csv", "\n"), with_header, {}), ErrorKind::kBadData, "no header line");
   EXPECT_FAILS(read_csv(write("a.csv", "\ny,sex,skip,job,hours,age\n"), with_header, {}),
-               ErrorKind::kBadData, "the file has no rows");
+               ErrorKind::kBadData,
+               "the file has no rows");
 }
 
 TEST_F(Csv, BadLinesNamePlaceAndRule) {
-  refuse("25,5,a,f,x,yes\n1,2\n", ":2:4", "the row has too few fields: 2 instead of the schema's 6");
+  refuse(
+      "25,5,a,f,x,yes\n1,2\n", ":2:4", "the row has too few fields: 2 instead of the schema's 6");
   refuse("25,5,a,f,x,yes,1\n", ":1:16", "the row has too many fields: 7 instead of the schema's 6");
   refuse("| c\n\n12x,5,a,f,x,yes\n", ":3:1", "the value of 'age' is not a finite number");
   refuse("nan,5,a,f,x,yes\n", ":1:1", "the value of 'age' is not a finite number");
   refuse("1, inf,a,f,x,yes\n", ":1:4", "the value of 'hours' is not a finite number");
   refuse("1,,a,f,x,yes\n", ":1:3", "the value of 'hours' is not a finite number");
-  refuse("25,5,a,f,x,maybe\n", ":1:12", "the value of 'y' is not one of the label's declared values");
+  refuse(
+      "25,5,a,f,x,maybe\n", ":1:12", "the value of 'y' is not one of the label's declared values");
   refuse("25,5,\"a,f,x,yes\n", ":1:6", "a quoted field must end");
   refuse("25,5,\"a\"b,f,x,yes\n", ":1:6", "a quoted field must end");
   std::string many;
@@ -190,18 +199,21 @@ TEST_F(Csv, MissingWithoutARule) {
       "[[column]]\nname='y'\nkind='label'\nmin=-5\nmax=5\n";
   ReadOptions real;
   real.labels = LabelKind::kReal;
-  EXPECT_FAILS(read_csv(write("a.csv", "0.5,1\n?,2\n"), schema("", toml), real), ErrorKind::kBadData,
+  EXPECT_FAILS(read_csv(write("a.csv", "0.5,1\n?,2\n"), schema("", toml), real),
+               ErrorKind::kBadData,
                "a.csv:2:1: the value of 'x' is missing, and the schema says neither filler nor");
   const auto data = read_csv(write("a.csv", "0.5,1.5\n1,-70\n"), schema("", toml), real);
   ASSERT_TRUE(data);
   EXPECT_EQ(data->table.labels()[0], 1.5F);
   EXPECT_EQ(data->table.labels()[1], -5.0F) << "clamped to the declared bounds";
-  EXPECT_FAILS(read_csv(write("a.csv", "0.5,?\n"), schema("", toml), real), ErrorKind::kBadData,
+  EXPECT_FAILS(read_csv(write("a.csv", "0.5,?\n"), schema("", toml), real),
+               ErrorKind::kBadData,
                "the value of 'y' is not a finite number");
 }
 
 TEST_F(Csv, MessagesNeverQuoteARow) {
-  const auto data = read("secret1,secret2,a,f,x,secret3\n1,1,a,f,\"secret4,yes\n1,1,a,f,,secret5\n");
+  const auto data =
+      read("secret1,secret2,a,f,x,secret3\n1,1,a,f,\"secret4,yes\n1,1,a,f,,secret5\n");
   ASSERT_FALSE(data);
   EXPECT_EQ(data.error().message.find("secret"), std::string::npos) << data.error().message;
 }
@@ -212,7 +224,8 @@ TEST_F(Csv, LabelKinds) {
       "[[column]]\nname='y'\nkind='label'\nclasses=['r',['g','G'],'b']\n";
   const std::string file = write("a.csv", "0,b\n0,r\n0,G\n");
   ReadOptions options;
-  EXPECT_FAILS(read_csv(file, schema("", toml), options), ErrorKind::kUsage,
+  EXPECT_FAILS(read_csv(file, schema("", toml), options),
+               ErrorKind::kUsage,
                "the schema declares several classes, but the loss needs two");
   options.labels = LabelKind::kMulticlass;
   const auto data = read_csv(file, schema("", toml), options);
@@ -230,26 +243,31 @@ TEST_F(Csv, LabelKinds) {
 
 TEST_F(Csv, OneHotGroups) {
   const std::string toml =
-      "[file]\n[[column]]\nnames=['a','b']\nkind='onehot'\n[[column]]\nnames=['c','d']\nkind='onehot'\n"
+      "[file]\n[[column]]\nnames=['a','b']\nkind='onehot'\n[[column]]\nnames=['c','d']\nkind='"
+      "onehot'\n"
       "[[column]]\nname='y'\nkind='label'\npositive=[1]\nnegative=[0]\n";
   const auto data = read_csv(write("a.csv", "1,0,0,1,1\n0,0,1.0,0,0\n"), schema("", toml), {});
   ASSERT_TRUE(data) << data.error().message;
   EXPECT_EQ(row_of(data->table, 0), (std::vector<float>{1, 0, 0, 1}));
   EXPECT_EQ(row_of(data->table, 1), (std::vector<float>{0, 0, 1, 0}));
   EXPECT_DOUBLE_EQ(data->row_norm_bound, std::sqrt(2));
-  EXPECT_FAILS(read_csv(write("a.csv", "1,1,0,0,1\n"), schema("", toml), {}), ErrorKind::kBadData,
+  EXPECT_FAILS(read_csv(write("a.csv", "1,1,0,0,1\n"), schema("", toml), {}),
+               ErrorKind::kBadData,
                "a.csv:1:3: the value of 'b' is a second 1 in its one-hot group");
-  EXPECT_FAILS(read_csv(write("a.csv", "2,0,0,0,1\n"), schema("", toml), {}), ErrorKind::kBadData,
+  EXPECT_FAILS(read_csv(write("a.csv", "2,0,0,0,1\n"), schema("", toml), {}),
+               ErrorKind::kBadData,
                "must be 0 or 1");
 }
 
 TEST_F(Csv, UnitsKeepThePersonsRowsTogether) {
   const std::string toml =
-      "[file]\n[[column]]\nname='who'\nkind='unit'\n[[column]]\nname='x'\nkind='numeric'\nmin=0\nmax=8\n"
+      "[file]\n[[column]]\nname='who'\nkind='unit'\n[[column]]\nname='x'\nkind='numeric'\nmin="
+      "0\nmax=8\n"
       "[[column]]\nname='y'\nkind='label'\npositive=[1]\nnegative=[0]\n";
   const auto data =
       read_csv(write("a.csv", "ann,1,1\nbob,2,0\nann,3,0\ncy,4,1\nbob,5,1\n\"ann\",6,1\n"),
-               schema("", toml), {});
+               schema("", toml),
+               {});
   ASSERT_TRUE(data) << data.error().message;
   ASSERT_EQ(data->table.units(), 3);
   EXPECT_EQ(data->table.unit_begin(1), 3);
@@ -257,7 +275,8 @@ TEST_F(Csv, UnitsKeepThePersonsRowsTogether) {
   std::vector<float> order;
   for (std::int64_t i = 0; i < 6; ++i) order.push_back(row_of(data->table, i)[0] * 8);
   EXPECT_EQ(order, (std::vector<float>{1, 3, 6, 2, 5, 4}));
-  EXPECT_FAILS(read_csv(write("a.csv", "ann,1,1\n ,2,0\n"), schema("", toml), {}), ErrorKind::kBadData,
+  EXPECT_FAILS(read_csv(write("a.csv", "ann,1,1\n ,2,0\n"), schema("", toml), {}),
+               ErrorKind::kBadData,
                "a.csv:2:2: the value of 'who' is missing, but every row must name its person");
 }
 
@@ -265,8 +284,11 @@ TEST_F(Csv, ResultDoesNotDependOnThreadsOrCompression) {
   std::string text;
   for (int i = 0; i < 120000; ++i)
     text += std::to_string(i % 97) + ", " + std::to_string(i % 19 - 9) + ", " +
-            (i % 5 == 0 ? "?" : i % 3 == 0 ? "a" : "zzz") + ", m, some filling text here that is " +
-            "ignored by the schema, " + (i % 7 == 0 ? "yes" : "no") + "\n";
+            (i % 5 == 0   ? "?"
+             : i % 3 == 0 ? "a"
+                          : "zzz") +
+            ", m, some filling text here that is " + "ignored by the schema, " +
+            (i % 7 == 0 ? "yes" : "no") + "\n";
   ASSERT_GT(text.size(), std::size_t{8} << 20);
   const std::string plain = write("a.csv", text);
   const std::string packed = write("b.gz", gzip(text));
@@ -299,10 +321,11 @@ TEST_F(Csv, KnownDataSets) {
     std::int64_t rows, units, positive;
   };
   // Counts as the data sets' own descriptions give them.
-  for (const Case& known : {Case{"adult.data.gz", "adult.toml", 32561, 32561, 7841},
-                            Case{"adult.test.gz", "adult.toml", 16281, 16281, 3846},
-                            Case{"covtype.subset177k.data.gz", "covertype.toml", 176997, 176997, 86477},
-                            Case{"diabetic_data.csv.gz", "diabetes.toml", 101766, 71518, 11357}}) {
+  for (const Case& known :
+       {Case{"adult.data.gz", "adult.toml", 32561, 32561, 7841},
+        Case{"adult.test.gz", "adult.toml", 16281, 16281, 3846},
+        Case{"covtype.subset177k.data.gz", "covertype.toml", 176997, 176997, 86477},
+        Case{"diabetic_data.csv.gz", "diabetes.toml", 101766, 71518, 11357}}) {
     const auto schema = Schema::load(std::string(SOTTO_SOURCE_DIR) + "/examples/" + known.schema);
     ASSERT_TRUE(schema) << schema.error().message;
     const auto data = read_csv(folder + known.file, *schema, {});

@@ -28,7 +28,8 @@ TEST_F(InputFileTest, PlainAndGzipGiveTheSameBytesTwice) {
   for (int i = 0; i < 200000; ++i) text += std::to_string(i * 7919 % 100003) + '\n';
   const std::string half = text.substr(0, text.size() / 2);
   const std::vector<std::string> files = {
-      write("a", text), write("b.gz", gzip(text)),
+      write("a", text),
+      write("b.gz", gzip(text)),
       write("two.gz", gzip(half) + gzip(text.substr(half.size())))};
   for (const std::string& name : files) {
     for (const std::size_t piece : {std::size_t{1000}, std::size_t{1} << 22}) {
@@ -65,13 +66,15 @@ TEST_F(InputFileTest, DamagedGzipIsRefused) {
     refused += data ? 0 : 1;
   }
   EXPECT_EQ(refused, packed.size() - 10);
-  EXPECT_FAILS(read_libsvm(write("tail.gz", packed + "garbage"), {}), ErrorKind::kBadData,
+  EXPECT_FAILS(read_libsvm(write("tail.gz", packed + "garbage"), {}),
+               ErrorKind::kBadData,
                "the gzip data is damaged");
 }
 
 TEST_F(InputFileTest, BatchesJoinToTheWholeText) {
   std::string text = "\xEF\xBB\xBF";  // byte order mark
-  for (int i = 0; i < 3000; ++i) text += std::string(static_cast<std::size_t>(i * 31 % 97), 'x') + '\n';
+  for (int i = 0; i < 3000; ++i)
+    text += std::string(static_cast<std::size_t>(i * 31 % 97), 'x') + '\n';
   text += "last";
   for (const std::size_t batch_bytes : {1U, 10U, 100U, 4096U, 1U << 20}) {
     auto file = InputFile::open(write("a", text));

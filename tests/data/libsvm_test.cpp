@@ -23,10 +23,13 @@ class Libsvm : public test::DataTest {
     return options;
   }
   /// The content must be refused as bad data, at this place and for this reason.
-  void refuse(std::string_view content, const std::string& place, const std::string& reason,
+  void refuse(std::string_view content,
+              const std::string& place,
+              const std::string& reason,
               std::int64_t dim = 10) {
     const std::string file = write("bad.svm", content);
-    EXPECT_FAILS(read_libsvm(file, with_dim(dim)), ErrorKind::kBadData, file + place + ": " + reason);
+    EXPECT_FAILS(
+        read_libsvm(file, with_dim(dim)), ErrorKind::kBadData, file + place + ": " + reason);
   }
 };
 
@@ -104,10 +107,11 @@ TEST_F(Libsvm, TwoClassesMapSmallerToMinusOne) {
 
 TEST_F(Libsvm, LabelsThatAreNotTwoClasses) {
   const std::string three = write("three.svm", "1 1:1\n2 1:1\n3 1:1\n");
-  EXPECT_FAILS(read_libsvm(three, {}), ErrorKind::kBadData, "the labels are not two classes, but more");
+  EXPECT_FAILS(
+      read_libsvm(three, {}), ErrorKind::kBadData, "the labels are not two classes, but more");
   const std::string one = write("one.svm", "1 1:1\n1 1:1\n");
-  EXPECT_FAILS(read_libsvm(one, {}), ErrorKind::kBadData,
-               "the labels are not two classes, but only one");
+  EXPECT_FAILS(
+      read_libsvm(one, {}), ErrorKind::kBadData, "the labels are not two classes, but only one");
 
   LibsvmOptions declared;
   declared.classes = {"-1", "1"};
@@ -115,7 +119,8 @@ TEST_F(Libsvm, LabelsThatAreNotTwoClasses) {
   ASSERT_TRUE(data) << data.error().message;
   EXPECT_EQ(data->table.labels()[0], 1.0F);
   EXPECT_EQ(data->class_names, declared.classes);
-  EXPECT_FAILS(read_libsvm(three, declared), ErrorKind::kBadData, "not all among the declared classes");
+  EXPECT_FAILS(
+      read_libsvm(three, declared), ErrorKind::kBadData, "not all among the declared classes");
   declared.classes = {"yes", "no"};
   EXPECT_FAILS(read_libsvm(one, declared), ErrorKind::kUsage, "must be a number");
   declared.classes = {"1"};
@@ -136,7 +141,8 @@ TEST_F(Libsvm, MulticlassAndRealLabels) {
   ASSERT_TRUE(real);
   EXPECT_EQ(real->table.labels()[1], -2.0F);
   options.labels = LabelKind::kMulticlass;
-  EXPECT_FAILS(read_libsvm(write("b.svm", "0.5 1:1\n1 1:1\n"), options), ErrorKind::kBadData,
+  EXPECT_FAILS(read_libsvm(write("b.svm", "0.5 1:1\n1 1:1\n"), options),
+               ErrorKind::kBadData,
                "not whole numbers");
 }
 
@@ -149,7 +155,8 @@ TEST_F(Libsvm, NumbersRoundAsStrtodDoes) {
     const double mantissa = static_cast<double>(generator() % 2000001) - 1e6;
     const int kind = i % 4;
     const int power = static_cast<int>(generator() % 60) - 30;
-    if (kind == 0) std::snprintf(number.data(), number.size(), "%.17g", mantissa * std::pow(10, power));
+    if (kind == 0)
+      std::snprintf(number.data(), number.size(), "%.17g", mantissa * std::pow(10, power));
     if (kind == 1) std::snprintf(number.data(), number.size(), "%.6f", mantissa / 997);
     if (kind == 2) std::snprintf(number.data(), number.size(), "%ge%d", mantissa, power);
     if (kind == 3) std::snprintf(number.data(), number.size(), "%.25f", mantissa / 997e4);
@@ -174,10 +181,11 @@ TEST_F(Libsvm, BadFiles) {
   EXPECT_FAILS(read_libsvm(path("none.svm"), {}), ErrorKind::kIo, "none.svm: can't open the file");
   EXPECT_FAILS(read_libsvm(path(""), {}), ErrorKind::kIo, "is a directory");
   EXPECT_FAILS(read_libsvm(write("empty.svm", ""), {}), ErrorKind::kBadData, "the file is empty");
-  EXPECT_FAILS(read_libsvm(write("blank.svm", " \n# nothing\n\n"), {}), ErrorKind::kBadData,
+  EXPECT_FAILS(read_libsvm(write("blank.svm", " \n# nothing\n\n"), {}),
+               ErrorKind::kBadData,
                "the file has no rows");
-  EXPECT_FAILS(read_libsvm(write("labels.svm", "1\n-1\n"), {}), ErrorKind::kBadData,
-               "no row has a feature");
+  EXPECT_FAILS(
+      read_libsvm(write("labels.svm", "1\n-1\n"), {}), ErrorKind::kBadData, "no row has a feature");
   EXPECT_FAILS(read_libsvm(write("empty.gz", gzip("")), {}), ErrorKind::kBadData, "no rows");
 }
 
@@ -321,7 +329,8 @@ TEST_F(Libsvm, WritingFailsCleanly) {
   std::filesystem::create_directory(path("taken"));
   EXPECT_FAILS(write_libsvm(path("taken"), data->table), ErrorKind::kIo, "can't write");
   for (const auto& entry : std::filesystem::directory_iterator(path("")))
-    EXPECT_EQ(entry.path().string().find("partial"), std::string::npos) << "no partial file is left";
+    EXPECT_EQ(entry.path().string().find("partial"), std::string::npos)
+        << "no partial file is left";
   const std::vector<float> values = {1, 2, 3};
   const std::vector<std::int64_t> units = {5, 5, 6};
   const Table persons = TableBuilder::dense(3, 1, values, {1, 1, -1}, {}, units);

@@ -16,7 +16,9 @@ using test::row_of;
 
 /// A .npy file as NumPy's format description (version 1.0) says.
 template <class T>
-std::string npy(const std::string& descr, const std::string& shape, const std::vector<T>& values,
+std::string npy(const std::string& descr,
+                const std::string& shape,
+                const std::vector<T>& values,
                 const char* fortran = "False") {
   std::string header =
       "{'descr': '" + descr + "', 'fortran_order': " + fortran + ", 'shape': " + shape + ", }";
@@ -92,11 +94,13 @@ TEST_F(Npy, BadFiles) {
   refuse(npy("<f4", "(x, 3)", six), "must be an array of two dimensions");
   refuse(npy("<f4", "(4611686018427387904, 4)", six), "too large");
   refuse(npy("<f4", "(3, 3)", six), "the numbers of rows differ: 3 here, 2 labels");
-  refuse(npy<float>("<f4", "(2, 2)", {1, 2, 3, NAN}), "row 1, column 1 (from 0): the value is not finite");
+  refuse(npy<float>("<f4", "(2, 2)", {1, 2, 3, NAN}),
+         "row 1, column 1 (from 0): the value is not finite");
   refuse(npy<double>("<f8", "(2, 2)", {1, 1e300, 3, 4}), "row 0, column 1");
   refuse(good + "x", "goes on after the last value");
   for (std::size_t length = 1; length < good.size(); ++length)
-    EXPECT_FAILS(read_npy(write("X.npy", good.substr(0, length)), labels(), {}), ErrorKind::kBadData,
+    EXPECT_FAILS(read_npy(write("X.npy", good.substr(0, length)), labels(), {}),
+                 ErrorKind::kBadData,
                  "X.npy: ");
   refuse(good.substr(0, good.size() - 1), "the file ends too early (truncated)");
 
@@ -104,16 +108,21 @@ TEST_F(Npy, BadFiles) {
   EXPECT_FAILS(read_npy(x, path("none.npy"), {}), ErrorKind::kIo, "can't open");
   EXPECT_FAILS(read_npy(path("none.npy"), labels(), {}), ErrorKind::kIo, "can't open");
   EXPECT_FAILS(read_npy(x, write("y2.npy", npy<float>("<f4", "(2,)", {1, INFINITY})), {}),
-               ErrorKind::kBadData, "row 1 (from 0): the label is not finite");
+               ErrorKind::kBadData,
+               "row 1 (from 0): the label is not finite");
   EXPECT_FAILS(read_npy(x, write("y2.npy", npy<float>("<f4", "(1, 2)", {1, 2})), {}),
-               ErrorKind::kBadData, "labels must be an array of one dimension");
-  EXPECT_FAILS(read_npy(x, write("y2.npy", npy<float>("<f4", "(2,)", {1})), {}), ErrorKind::kBadData,
+               ErrorKind::kBadData,
+               "labels must be an array of one dimension");
+  EXPECT_FAILS(read_npy(x, write("y2.npy", npy<float>("<f4", "(2,)", {1})), {}),
+               ErrorKind::kBadData,
                "truncated");
 }
 
 class Idx : public test::DataTest {
  protected:
-  static std::string idx(std::vector<std::uint32_t> shape, const std::string& bytes, char type = 8) {
+  static std::string idx(std::vector<std::uint32_t> shape,
+                         const std::string& bytes,
+                         char type = 8) {
     std::string file = {0, 0, type, static_cast<char>(shape.size())};
     for (const std::uint32_t extent : shape)
       for (int shift = 24; shift >= 0; shift -= 8) file += static_cast<char>(extent >> shift);
@@ -156,8 +165,8 @@ TEST_F(Idx, Mnist) {
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "needs " << folder;
   ReadOptions options;
   options.labels = LabelKind::kMulticlass;
-  const auto data = read_idx(folder + "t10k-images-idx3-ubyte.gz", folder + "t10k-labels-idx1-ubyte.gz",
-                             options);
+  const auto data =
+      read_idx(folder + "t10k-images-idx3-ubyte.gz", folder + "t10k-labels-idx1-ubyte.gz", options);
   ASSERT_TRUE(data) << data.error().message;
   EXPECT_EQ(data->table.rows(), 10000);
   EXPECT_EQ(data->table.dim(), 784);

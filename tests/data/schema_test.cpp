@@ -7,7 +7,8 @@
 namespace sotto {
 namespace {
 
-constexpr const char* kLabel = "[[column]]\nname='y'\nkind='label'\npositive=['1']\nnegative=['0']\n";
+constexpr const char* kLabel =
+    "[[column]]\nname='y'\nkind='label'\npositive=['1']\nnegative=['0']\n";
 
 void refuse(const std::string& toml, const std::string& text) {
   EXPECT_FAILS(Schema::parse(toml, "s.toml"), ErrorKind::kBadData, text);
@@ -68,8 +69,18 @@ negative = "<=50K"
   EXPECT_EQ(schema->columns.size(), 10U);
   EXPECT_TRUE(schema->has_units);
   EXPECT_EQ(schema->feature_names(),
-            (std::vector<std::string>{"age", "age=missing", "a", "b", "job=x", "job=y", "job=3",
-                                      "job=other", "job=missing", "s1", "s2", "s3"}));
+            (std::vector<std::string>{"age",
+                                      "age=missing",
+                                      "a",
+                                      "b",
+                                      "job=x",
+                                      "job=y",
+                                      "job=3",
+                                      "job=other",
+                                      "job=missing",
+                                      "s1",
+                                      "s2",
+                                      "s3"}));
   EXPECT_EQ(schema->class_names(), (std::vector<std::string>{"<=50K", ">50K"}));
   // age: 1 + (30 / 120.5)^2 where missing; a, b, job and the one-hot group: 1 each.
   const double squares = 1 + std::pow(30 / 120.5, 2) + 4;
@@ -79,9 +90,10 @@ negative = "<=50K"
 }
 
 TEST(Schema, UndeclaredBoundsAreExplained) {
-  refuse_column("name='age'\nkind='numeric'",
-                "s.toml:1:1: column 'age' is numeric but does not declare min and max. Bounds taken "
-                "from the rows would leak");
+  refuse_column(
+      "name='age'\nkind='numeric'",
+      "s.toml:1:1: column 'age' is numeric but does not declare min and max. Bounds taken "
+      "from the rows would leak");
   refuse_column("name='age'\nkind='numeric'\nmin=3", "does not declare min and max");
   refuse_column("name='job'\nkind='categorical'",
                 "does not declare its values. A list taken from the rows would leak");
@@ -108,16 +120,20 @@ TEST(Schema, BadDeclarations) {
   refuse_column("name='x'\nkind='numeric'\nmin=0\nmax=2\nfiller=3", "filler must lie between");
   refuse_column("name='x'\nkind='categorical'\nvalues=[]", "not empty");
   refuse_column("name='x'\nkind='categorical'\nvalues=['a','a']", "names the value 'a' twice");
-  refuse_column("name='x'\nkind='categorical'\nvalues=['a']\nother=1", "'other' must be true or false");
+  refuse_column("name='x'\nkind='categorical'\nvalues=['a']\nother=1",
+                "'other' must be true or false");
   refuse_column("name='x'\nkind='categorical'\nvalues=['other']\nother=true",
                 "two features would be called 'x=other'");
   refuse_column("name='y'\nkind='ignore'", "column 'y' is declared twice");
   refuse_column("name='x'\nkind='ignore'", "declares no features");
   refuse_column("name='u'\nkind='unit'\n[[column]]\nname='v'\nkind='unit'", "more than one unit");
-  refuse("[[column]]\nname='x'\nkind='numeric'\nmin=0\nmax=1\n", "exactly one column of kind \"label\"");
+  refuse("[[column]]\nname='x'\nkind='numeric'\nmin=0\nmax=1\n",
+         "exactly one column of kind \"label\"");
   refuse(std::string(kLabel) + "[[column]]\nname='z'\nkind='label'\nclasses=[1,2]\n", "but has 2");
-  refuse("[[column]]\nname='y'\nkind='label'\npositive=['1']\n", "must declare either positive and negative");
-  refuse("[[column]]\nname='y'\nkind='label'\npositive=['1']\nnegative=['1']\n", "both positive and negative");
+  refuse("[[column]]\nname='y'\nkind='label'\npositive=['1']\n",
+         "must declare either positive and negative");
+  refuse("[[column]]\nname='y'\nkind='label'\npositive=['1']\nnegative=['1']\n",
+         "both positive and negative");
   refuse("[[column]]\nname='y'\nkind='label'\nclasses=['1']\n", "at least two classes");
   refuse("[[column]]\nname='y'\nkind='label'\nmin=0\n", "does not declare min and max");
   refuse("[file]\nseparator=', '\n", "'separator' must be one character");

@@ -29,7 +29,8 @@ TEST_F(Census, IsWhatItsDescriptionSays) {
   EXPECT_EQ(census.truth.size(), 29U);
   EXPECT_EQ(census.data.feature_names.size(), 29U);
   EXPECT_DOUBLE_EQ(census.data.row_norm_bound, std::sqrt(10));
-  EXPECT_LE(*std::max_element(table.norms().begin(), table.norms().end()), std::sqrt(10) * (1 + 1e-12));
+  EXPECT_LE(*std::max_element(table.norms().begin(), table.norms().end()),
+            std::sqrt(10) * (1 + 1e-12));
   double bayes = 0;
   for (std::int64_t i = 0; i < table.rows(); ++i) {
     const double p = probability(census, i);
@@ -40,9 +41,9 @@ TEST_F(Census, IsWhatItsDescriptionSays) {
 }
 
 /// Sum of (label is +1) - p over the rows where x_j weighs in, in standard deviations, for each
-/// feature: if the labels follow the truth each is nearly a standard normal. The largest of 29 beyond
-/// 6.5 has probability below 29 * 8.1e-11 < 1e-6 (the weights make the sums only approximately
-/// normal; n is large).
+/// feature: if the labels follow the truth each is nearly a standard normal. The largest of 29
+/// beyond 6.5 has probability below 29 * 8.1e-11 < 1e-6 (the weights make the sums only
+/// approximately normal; n is large).
 double largest_deviation(const CensusData& census, double factor) {
   const Table& table = census.data.table;
   std::vector<double> sums(29), variances(29);

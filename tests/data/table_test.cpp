@@ -63,8 +63,7 @@ TEST(Table, DenseRowsAreAlignedPaddedAndKept) {
 TEST(Table, NormsAreNeverBelowAndHardlyAboveTheTruth) {
   for (const std::int64_t dim : {1, 2, 3, 14, 100, 1000}) {
     const auto values = random_values(static_cast<std::size_t>(200 * dim), 2);
-    const Table table =
-        TableBuilder::dense(200, dim, values, std::vector<float>(200, 1.0F), {});
+    const Table table = TableBuilder::dense(200, dim, values, std::vector<float>(200, 1.0F), {});
     for (std::int64_t i = 0; i < 200; ++i) {
       const long double truth = exact_norm(row_of(table, i));
       const auto norm = static_cast<long double>(table.norms()[static_cast<std::size_t>(i)]);
@@ -87,10 +86,9 @@ TEST(Table, RowNormRescalesLongRowsOnly) {
   for (const bool sparse : {false, true}) {
     const Csr csr = to_csr(values, 2);
     const TableBuilder::Options options{1.0, false};
-    const Table table = sparse
-                            ? TableBuilder::sparse(2, csr.offsets, csr.columns, csr.values,
-                                                   {1, 1, 1}, options)
-                            : TableBuilder::dense(3, 2, values, {1, 1, 1}, options);
+    const Table table =
+        sparse ? TableBuilder::sparse(2, csr.offsets, csr.columns, csr.values, {1, 1, 1}, options)
+               : TableBuilder::dense(3, 2, values, {1, 1, 1}, options);
     EXPECT_NEAR(row_of(table, 0)[0], 0.6, 1e-6);
     EXPECT_NEAR(row_of(table, 0)[1], 0.8, 1e-6);
     EXPECT_LE(table.norms()[0], 1.0);
@@ -169,7 +167,8 @@ TEST(Table, UnitsAreBroughtTogetherStably) {
         const auto begin = values.begin() + source * dim;
         EXPECT_EQ(row_of(*table, i), std::vector<float>(begin, begin + dim));
         EXPECT_NEAR(table->norms()[static_cast<std::size_t>(i)],
-                    static_cast<double>(exact_norm(row_of(*table, i))), 1e-12);
+                    static_cast<double>(exact_norm(row_of(*table, i))),
+                    1e-12);
       }
     }
   }

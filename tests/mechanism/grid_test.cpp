@@ -6,6 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include "sotto/random/gaussian.hpp"
+
 namespace sotto::internal {
 namespace {
 
@@ -89,7 +91,7 @@ TEST(GaussianUnit, NoiseIsTheMultiplierTimesTheSensitivityOfTheRoundedValue) {
 TEST(AddGaussianNoise, ResultsLieOnTheGrid) {
   Stream stream = Stream::seeded(3, Purpose::kNoise);
   std::vector<double> values(3000, 12.34);
-  add_gaussian_noise(values, 0x1p-34, stream);  // standard deviation 1
+  add_rounded_gaussian(stream, values, 0x1p-34);  // standard deviation 1
   for (const double x : values) EXPECT_EQ(x * 0x1p34, std::nearbyint(x * 0x1p34));
 }
 

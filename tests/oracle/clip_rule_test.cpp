@@ -20,8 +20,11 @@ TEST(ClipRule, ScalesOntoTheBallAndNeverAbove) {
     EXPECT_GE(weights[k], 0);
     EXPECT_LE(weights[k], 1);
     EXPECT_LE(weights[k] * norms[k], 1.0);
-    if (norms[k] < 0.999) EXPECT_EQ(weights[k], 1);
-    if (norms[k] > 1.001) EXPECT_NEAR(weights[k] * norms[k], 1.0, 1e-14);
+    if (norms[k] < 0.999) {
+      EXPECT_EQ(weights[k], 1);
+    } else if (norms[k] > 1.001) {
+      EXPECT_NEAR(weights[k] * norms[k], 1.0, 1e-14);
+    }
   }
 }
 

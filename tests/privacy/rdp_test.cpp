@@ -167,7 +167,9 @@ TEST(Rdp, FixedSizeBoundHoldsForTrianglesOfRecords) {
         worst = std::max(worst, value);
       }
       // Not vacuous: within a factor of the worst of these for small rates.
-      if (rate < 0.1 && alpha <= 3) EXPECT_LE(replace_bound, 1.1 * worst);
+      if (rate < 0.1 && alpha <= 3) {
+        EXPECT_LE(replace_bound, 1.1 * worst);
+      }
       // The record or its null, at distance at most 1, the other record's terms at most 2 and 1
       // away.
       for (const auto& [b, c] : std::vector<std::pair<Point, Point>>{
@@ -234,7 +236,8 @@ TEST(Rdp, RefusesWhatHasNoTheorem) {
 
 TEST(Rdp, ExtremesAnswer) {
   for (const Relation relation : {Relation::kZeroOut, Relation::kReplaceOne}) {
-    for (const char* inner : {"gaussian(0.1)", "gaussian(1)", "gaussian(1e3)", "gaussian(1e-9)"}) {
+    for (const char* inner :
+         {"gaussian(0.1)", "gaussian(1)", "gaussian(1e3)", "gaussian(1e-9)", "gaussian(1e250)"}) {
       for (const char* sampling : {"poisson(1e-7, ",
                                    "poisson(0.5, ",
                                    "poisson(1, ",

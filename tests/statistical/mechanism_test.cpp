@@ -46,7 +46,7 @@ testing::EventCounts half_lines(const std::vector<double>& sample,
   return counts;
 }
 
-// delta(epsilon) of the Gaussian mechanism with noise multiplier 1 / mu [BW18, Thm 8].
+// delta(epsilon) of the Gaussian mechanism with noise multiplier 1 / mu [BW18].
 double gaussian_delta(double epsilon, double mu) {
   return testing::normal_cdf(mu / 2 - epsilon / mu) -
          std::exp(epsilon) * testing::normal_cdf(-mu / 2 - epsilon / mu);

@@ -21,7 +21,10 @@ std::string_view trim(std::string_view text) {
 class Splitter {
  public:
   explicit Splitter(char separator)
-      : separator_(separator), blanks_(separator == '\t' ? " " : separator == ' ' ? "\t" : " \t") {}
+      : separator_(separator),
+        blanks_(separator == '\t'  ? " "
+                : separator == ' ' ? "\t"
+                                   : " \t") {}
 
   /// False if a quoted field does not end, or goes on after its end; fields() then end before it.
   bool split(std::string_view line) {
@@ -95,8 +98,9 @@ Expected<std::pair<std::string, std::int64_t>> find_header(LineBatches& source,
   for (;;) {
     SOTTO_ASSIGN(const bool more, source.advance());
     if (!more)
-      return fail(ErrorKind::kBadData,
-                  source.path() + ": the file has no header line, but its schema says header = true.");
+      return fail(
+          ErrorKind::kBadData,
+          source.path() + ": the file has no header line, but its schema says header = true.");
     std::string header;
     for (const std::string_view chunk : source.chunks())
       for_each_line(chunk, 1, [&](std::string_view line, std::int64_t) {
@@ -125,9 +129,10 @@ Expected<std::vector<std::size_t>> match_header(std::string_view header,
   for (const Schema::Column& column : schema.columns) {
     const auto place = std::find(names.begin(), names.end(), column.name);
     if (place == names.end())
-      return bad(fmt::format("the header has no column '{}', which the schema declares. Correct the "
-                             "name in the schema, or header and separator under [file].",
-                             column.name));
+      return bad(
+          fmt::format("the header has no column '{}', which the schema declares. Correct the "
+                      "name in the schema, or header and separator under [file].",
+                      column.name));
     if (std::find(place + 1, names.end(), column.name) != names.end())
       return bad(fmt::format("the header names column '{}' twice.", column.name));
     fields.push_back(static_cast<std::size_t>(place - names.begin()));
@@ -137,9 +142,10 @@ Expected<std::vector<std::size_t>> match_header(std::string_view header,
       if (std::none_of(schema.columns.begin(), schema.columns.end(), [&](const auto& column) {
             return column.name == name;
           }))
-        return bad(fmt::format("the schema does not declare the header's column '{}'. Declare it, "
-                               "with kind = \"ignore\" if it is not to be used.",
-                               name));
+        return bad(
+            fmt::format("the schema does not declare the header's column '{}'. Declare it, "
+                        "with kind = \"ignore\" if it is not to be used.",
+                        name));
   }
   return fields;
 }
@@ -189,16 +195,16 @@ RowFormat csv_format(const Schema& schema, const RowEncoder& encoder, bool spars
 
 Expected<void> check_label(const Schema& schema, const ReadOptions& options) {
   using Label = Schema::Label;
-  const bool fits = options.labels == LabelKind::kBinary  ? schema.label == Label::kTwoClasses
+  const bool fits = options.labels == LabelKind::kBinary ? schema.label == Label::kTwoClasses
                     : options.labels == LabelKind::kReal ? schema.label == Label::kNumeric
-                                                          : schema.label != Label::kNumeric;
+                                                         : schema.label != Label::kNumeric;
   if (fits) return {};
   const char* declares = schema.label == Label::kTwoClasses ? "two classes"
                          : schema.label == Label::kClasses  ? "several classes"
                                                             : "a numeric label";
-  const char* needs = options.labels == LabelKind::kBinary  ? "two (positive and negative)"
+  const char* needs = options.labels == LabelKind::kBinary ? "two (positive and negative)"
                       : options.labels == LabelKind::kReal ? "a numeric label (min and max)"
-                                                            : "classes";
+                                                           : "classes";
   return fail(ErrorKind::kUsage,
               fmt::format("the schema declares {}, but the loss needs {}. Choose another loss or "
                           "change the label column.",
@@ -214,7 +220,8 @@ Expected<LoadedData> read_csv(const std::string& path,
   SOTTO_TRY(check_options(options));
   SOTTO_TRY(check_label(schema, options));
   if (!options.classes.empty())
-    return fail(ErrorKind::kUsage, "classes of a CSV file are declared in its schema, not as options.");
+    return fail(ErrorKind::kUsage,
+                "classes of a CSV file are declared in its schema, not as options.");
   SOTTO_ASSIGN(InputFile file, InputFile::open(path));
   LineBatches source(std::move(file));
   std::vector<std::size_t> fields(schema.columns.size());

@@ -25,7 +25,8 @@ Expected<std::vector<std::int64_t>> read_header(InputFile& file) {
   const auto dimensions = static_cast<unsigned char>(magic[3]);
   if (dimensions < 1 || dimensions > 8)
     return bad(file, "the header is damaged: it announces no or too many dimensions.");
-  SOTTO_ASSIGN(const std::string extents, read_exactly(file, std::size_t{4} * dimensions, "header"));
+  SOTTO_ASSIGN(const std::string extents,
+               read_exactly(file, std::size_t{4} * dimensions, "header"));
   std::vector<std::int64_t> shape;
   for (std::size_t i = 0; i < extents.size(); i += 4) {
     std::int64_t extent = 0;
@@ -56,8 +57,11 @@ Expected<LoadedData> read_idx(const std::string& images_path,
   }
   if (rows < 1) return bad(images, "the file has no rows.");
   if (label_shape[0] != rows)
-    return bad(images, fmt::format("the numbers of rows differ: {} here, {} labels in {}.", rows,
-                                   label_shape[0], labels_path));
+    return bad(images,
+               fmt::format("the numbers of rows differ: {} here, {} labels in {}.",
+                           rows,
+                           label_shape[0],
+                           labels_path));
   // Room grows with what is read: a damaged header must not claim memory.
   constexpr std::int64_t kBlock = 1 << 20;
   std::string labels;
@@ -70,8 +74,9 @@ Expected<LoadedData> read_idx(const std::string& images_path,
 
   const bool sparse = options.layout == Layout::kSparse;
   TableBuilder builder(pixels, sparse, {options.row_norm, options.bias});
-  const auto decode = [&](std::int64_t row, const char* bytes, TableBuilder::Writer& writer)
-      -> std::optional<std::int64_t> {
+  const auto decode = [&](std::int64_t row,
+                          const char* bytes,
+                          TableBuilder::Writer& writer) -> std::optional<std::int64_t> {
     for (std::int64_t j = 0; j < pixels; ++j)
       if (const auto pixel = static_cast<unsigned char>(bytes[j]); pixel != 0 || !sparse)
         writer.add(static_cast<std::int32_t>(j), static_cast<float>(pixel) / 255.0F);

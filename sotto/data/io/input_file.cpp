@@ -67,7 +67,8 @@ Expected<InputFile> InputFile::open(const std::string& path) {
   }
   struct stat facts {};
   const bool known = ::fstat(fd, &facts) == 0;
-  auto state = std::make_unique<State>(path, fd, known ? static_cast<std::size_t>(facts.st_size) : 0);
+  auto state =
+      std::make_unique<State>(path, fd, known ? static_cast<std::size_t>(facts.st_size) : 0);
   if (known && S_ISDIR(facts.st_mode))
     return fail(ErrorKind::kIo,
                 fmt::format("{}: is a directory. Give the path of a data file.", path));
@@ -78,8 +79,10 @@ Expected<InputFile> InputFile::open(const std::string& path) {
   std::array<unsigned char, 2> magic{};
   const ssize_t got = ::pread(fd, magic.data(), magic.size(), 0);
   if (got < 0)
-    return fail(ErrorKind::kIo, fmt::format("{}: can't read the file: {}. Give a regular file.", path,
-                                            std::strerror(errno)));
+    return fail(
+        ErrorKind::kIo,
+        fmt::format(
+            "{}: can't read the file: {}. Give a regular file.", path, std::strerror(errno)));
   if (got == 2 && magic[0] == 0x1f && magic[1] == 0x8b) {
     state->gzip = inflateInit2(&state->stream, kGzipOnly) == Z_OK;
     if (!state->gzip) return fail(ErrorKind::kIo, path + ": zlib can't start; not enough memory.");
@@ -143,8 +146,10 @@ Expected<std::size_t> InputFile::read(std::span<char> buffer) {
 
 Expected<void> InputFile::rewind() {
   if (::lseek(state_->fd.get(), 0, SEEK_SET) != 0)
-    return fail(ErrorKind::kIo, fmt::format("{}: can't read the file a second time: {}.",
-                                            state_->path, std::strerror(errno)));
+    return fail(
+        ErrorKind::kIo,
+        fmt::format(
+            "{}: can't read the file a second time: {}.", state_->path, std::strerror(errno)));
   if (state_->gzip) {
     inflateReset(&state_->stream);
     state_->stream.avail_in = 0;

@@ -108,7 +108,8 @@ class RowParser {
       after = parse_number(p, end, value);
       if (after == nullptr || !ends_token(after, end))
         return "the value is not a number. A feature is index:value, for example 3:0.5";
-      if (!fits_float(value)) return "the value is not finite (NaN, infinity or too large for float32)";
+      if (!fits_float(value))
+        return "the value is not finite (NaN, infinity or too large for float32)";
       writer.add(static_cast<std::int32_t>(index - 1), static_cast<float>(value));
       previous = index;
       p = after;
@@ -124,7 +125,8 @@ class RowParser {
   static bool ends_token(const char* p, const char* end) { return p == end || is_blank(*p); }
 
   static const char* index_fault(std::int64_t index) {
-    if (index > kMaxDim) return "the feature index is too large; the largest possible is 2147483645";
+    if (index > kMaxDim)
+      return "the feature index is too large; the largest possible is 2147483645";
     return "the feature index is not a whole number followed by a colon. A feature is index:value, "
            "for example 3:0.5";
   }
@@ -133,9 +135,10 @@ class RowParser {
     if (index == 0) return "the feature index is 0, but indices start at 1";
     if (index == previous) return "the feature index is repeated; each may occur once in a line";
     if (index < previous) return "the feature index decreases; indices must increase within a line";
-    return declared_dim_ ? "the feature index is above the declared dimension. Raise --dim or remove "
-                           "the feature"
-                         : "the file changed while it was read";
+    return declared_dim_
+               ? "the feature index is above the declared dimension. Raise --dim or remove "
+                 "the feature"
+               : "the file changed while it was read";
   }
 
   std::int64_t dim_;
@@ -180,11 +183,11 @@ Expected<LoadedData> read_libsvm(const std::string& path, const LibsvmOptions& o
     SOTTO_ASSIGN(const Survey survey, survey_file(source));
     if (dim == 0) {
       dim = std::min(survey.largest_index, kMaxDim);
-      data.notes.push_back(
-          fmt::format("dim {} taken from the largest feature index in {}: the number of features is "
-                      "treated as public. Declare it with --dim to be sure.",
-                      dim,
-                      path));
+      data.notes.push_back(fmt::format(
+          "dim {} taken from the largest feature index in {}: the number of features is "
+          "treated as public. Declare it with --dim to be sure.",
+          dim,
+          path));
     }
     const auto cells = static_cast<double>(survey.count.rows) * static_cast<double>(dim);
     if (options.layout == Layout::kAuto)

@@ -7,8 +7,9 @@ namespace sotto {
 
 LineBatches::LineBatches(InputFile file, std::size_t batch_bytes)
     : file_(std::move(file)), batch_bytes_(batch_bytes) {
-  // One byte more than the file, so that reading it shows its end.
-  if (!file_.compressed()) batch_bytes_ = std::min(batch_bytes_, file_.file_size() + 1);
+  // One byte more than the text can have, so that reading it shows its end; gzip shrinks by 1032 at
+  // most.
+  batch_bytes_ = std::min(batch_bytes_, file_.file_size() * (file_.compressed() ? 1040 : 1) + 1);
 }
 
 Expected<void> LineBatches::fill(Batch& batch, const Batch& previous) {

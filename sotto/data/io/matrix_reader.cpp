@@ -43,18 +43,24 @@ Expected<void> read_matrix(
     const std::function<std::optional<std::int64_t>(
         std::int64_t row, const char* bytes, TableBuilder::Writer& writer)>& decode,
     TableBuilder& builder) {
+  const auto cut_short = [&] {
+    return fail(
+        ErrorKind::kBadData,
+        fmt::format("{}: the file ends too early (truncated): its header announces {} rows. "
+                    "Fetch or write it again.",
+                    file.path(),
+                    rows));
+  };
+  // Before memory is claimed for a damaged header's sake: gzip never shrinks by more than 1032.
+  const double most = static_cast<double>(file.file_size()) * (file.compressed() ? 1040 : 1);
+  if (static_cast<double>(rows) * static_cast<double>(row_bytes) > most) return cut_short();
   const std::int64_t block_rows = std::max<std::int64_t>(1, kBlockBytes / row_bytes);
   std::vector<char> block(static_cast<std::size_t>(std::min(rows, block_rows) * row_bytes));
   for (std::int64_t first = 0; first < rows; first += block_rows) {
     const std::int64_t count = std::min(block_rows, rows - first);
     const auto bytes = static_cast<std::size_t>(count * row_bytes);
     SOTTO_ASSIGN(const std::size_t got, file.read(std::span(block).first(bytes)));
-    if (got != bytes)
-      return fail(ErrorKind::kBadData,
-                  fmt::format("{}: the file ends too early (truncated): its header announces {} rows. "
-                              "Fetch or write it again.",
-                              file.path(),
-                              rows));
+    if (got != bytes) return cut_short();
     const auto begin = [count](std::int64_t piece) { return count * piece / kPieces; };
     std::vector<TableBuilder::Piece> pieces;
     for (std::int64_t k = 0; k < kPieces; ++k) {
@@ -67,11 +73,12 @@ Expected<void> read_matrix(
       const auto k = static_cast<std::size_t>(piece);
       for (std::int64_t i = begin(piece); i < begin(piece + 1) && faults[k].empty(); ++i)
         if (const auto column = decode(first + i, block.data() + i * row_bytes, writers[k]))
-          faults[k] = fmt::format("{}: row {}, column {} (from 0): the value is not finite (NaN, "
-                                  "infinity or too large for float32).",
-                                  file.path(),
-                                  first + i,
-                                  *column);
+          faults[k] = fmt::format(
+              "{}: row {}, column {} (from 0): the value is not finite (NaN, "
+              "infinity or too large for float32).",
+              file.path(),
+              first + i,
+              *column);
     });
     for (std::string& fault : faults)
       if (!fault.empty()) return fail(ErrorKind::kBadData, std::move(fault));

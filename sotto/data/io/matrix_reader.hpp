@@ -10,10 +10,10 @@
 
 namespace sotto {
 
-/// Reads `rows` binary rows of `row_bytes` each into `builder`, on all threads, without a second copy
-/// of the table. `decode(row, bytes, writer)` writes one row, or names the column (from 0) whose value
-/// is not finite. `row_entries`: most entries of a row, for sparse tables.
-/// Fails with kBadData if the file ends early or goes on after the last row.
+/// Reads `rows` binary rows of `row_bytes` each into `builder`, on all threads, without a second
+/// copy of the table. `decode(row, bytes, writer)` writes one row, or names the column (from 0)
+/// whose value is not finite. `row_entries`: most entries of a row, for sparse tables. Fails with
+/// kBadData if the file ends early or goes on after the last row.
 Expected<void> read_matrix(
     InputFile& file,
     std::int64_t rows,

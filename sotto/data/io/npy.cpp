@@ -32,11 +32,17 @@ struct ElementType {
   Load load;
 };
 
-constexpr ElementType kTypes[] = {
-    {"<f4", 4, load<float>},         {"<f8", 8, load<double>},       {"|u1", 1, load<std::uint8_t>},
-    {"|i1", 1, load<std::int8_t>},   {"|b1", 1, load<std::uint8_t>}, {"<i2", 2, load<std::int16_t>},
-    {"<u2", 2, load<std::uint16_t>}, {"<i4", 4, load<std::int32_t>}, {"<u4", 4, load<std::uint32_t>},
-    {"<i8", 8, load<std::int64_t>},  {"<u8", 8, load<std::uint64_t>}};
+constexpr ElementType kTypes[] = {{"<f4", 4, load<float>},
+                                  {"<f8", 8, load<double>},
+                                  {"|u1", 1, load<std::uint8_t>},
+                                  {"|i1", 1, load<std::int8_t>},
+                                  {"|b1", 1, load<std::uint8_t>},
+                                  {"<i2", 2, load<std::int16_t>},
+                                  {"<u2", 2, load<std::uint16_t>},
+                                  {"<i4", 4, load<std::int32_t>},
+                                  {"<u4", 4, load<std::uint32_t>},
+                                  {"<i8", 8, load<std::int64_t>},
+                                  {"<u8", 8, load<std::uint64_t>}};
 
 struct Header {
   const ElementType* type = nullptr;
@@ -90,15 +96,17 @@ Expected<Header> read_header(InputFile& file) {
   SOTTO_ASSIGN(const std::string dictionary, read_exactly(file, length, "header"));
 
   if (value_of(dictionary, "fortran_order").starts_with("True"))
-    return bad(file, "the array is in Fortran order. Save it in C order: "
-                     "numpy.save(path, numpy.ascontiguousarray(x)).");
+    return bad(file,
+               "the array is in Fortran order. Save it in C order: "
+               "numpy.save(path, numpy.ascontiguousarray(x)).");
   Header header;
   const std::string_view descr = value_of(dictionary, "descr");
   for (const ElementType& type : kTypes)
     if (descr.starts_with(fmt::format("'{}'", type.name))) header.type = &type;
   if (header.type == nullptr)
-    return bad(file, "the element type is not supported. Use float32, float64, bool or integers, "
-                     "little-endian: x.astype('float32').");
+    return bad(file,
+               "the element type is not supported. Use float32, float64, bool or integers, "
+               "little-endian: x.astype('float32').");
   header.shape = parse_shape(value_of(dictionary, "shape"));
   std::int64_t elements = 1;
   for (const std::int64_t extent : header.shape) {
@@ -172,13 +180,17 @@ Expected<LoadedData> read_npy(const std::string& features_path,
   const std::int64_t dim = header.shape[1];
   SOTTO_ASSIGN(const std::vector<float> labels, read_labels(labels_path));
   if (std::ssize(labels) != rows)
-    return bad(file, fmt::format("the numbers of rows differ: {} here, {} labels in {}.", rows,
-                                 labels.size(), labels_path));
+    return bad(file,
+               fmt::format("the numbers of rows differ: {} here, {} labels in {}.",
+                           rows,
+                           labels.size(),
+                           labels_path));
   const bool sparse = options.layout == Layout::kSparse;
   const ElementType type = *header.type;
   TableBuilder builder(dim, sparse, {options.row_norm, options.bias});
-  const auto decode = [&](std::int64_t row, const char* bytes, TableBuilder::Writer& writer)
-      -> std::optional<std::int64_t> {
+  const auto decode = [&](std::int64_t row,
+                          const char* bytes,
+                          TableBuilder::Writer& writer) -> std::optional<std::int64_t> {
     for (std::int64_t j = 0; j < dim; ++j) {
       const double value = type.load(bytes + j * type.bytes);
       if (!fits_float(value)) return j;
@@ -212,7 +224,8 @@ Expected<void> write_npy(const std::string& features_path,
       scratch[static_cast<std::size_t>(table.columns()[k])] = table.values()[k];
     return scratch;
   };
-  SOTTO_TRY(write_array(features_path, fmt::format("({}, {})", table.rows(), dim), table.rows(), row));
+  SOTTO_TRY(
+      write_array(features_path, fmt::format("({}, {})", table.rows(), dim), table.rows(), row));
   return write_array(labels_path, fmt::format("({},)", table.rows()), table.rows(), [&](auto i) {
     return table.labels().subspan(static_cast<std::size_t>(i), 1);
   });

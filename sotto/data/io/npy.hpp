@@ -7,17 +7,17 @@
 namespace sotto {
 
 /// Reads a pair of NumPy files (plain or gzip): features, rows x dim in C order, and labels, one a
-/// row. Element types: float32, float64, bool and integers of 1 to 8 bytes, little-endian. Values are
-/// taken as they stand. Layout kAuto is dense; kSparse leaves zeros out.
-/// Fails with kIo, kBadData (not .npy, Fortran order, other element types or shapes, different
-/// numbers of rows, cut short, a value that is not finite, labels that don't fit) or kUsage.
+/// row. Element types: float32, float64, bool and integers of 1 to 8 bytes, little-endian. Values
+/// are taken as they stand. Layout kAuto is dense; kSparse leaves zeros out. Fails with kIo,
+/// kBadData (not .npy, Fortran order, other element types or shapes, different numbers of rows, cut
+/// short, a value that is not finite, labels that don't fit) or kUsage.
 Expected<LoadedData> read_npy(const std::string& features_path,
                               const std::string& labels_path,
                               const ReadOptions& options);
 
 /// Writes the pair as float32 (features dense, labels as stored), each file atomically; a name that
-/// ends in .gz is compressed. Fails with kIo, or kUsage if the table has units of several rows, which
-/// the format can't say.
+/// ends in .gz is compressed. Fails with kIo, or kUsage if the table has units of several rows,
+/// which the format can't say.
 Expected<void> write_npy(const std::string& features_path,
                          const std::string& labels_path,
                          const Table& table);

@@ -5,8 +5,8 @@
 
 namespace sotto {
 
-/// Reads a decimal number (sign, digits, point, exponent; also nan and inf, which callers refuse) at
-/// `text`, correctly rounded to float64, whatever the locale. Returns where it ends, or null if
+/// Reads a decimal number (sign, digits, point, exponent; also nan and inf, which callers refuse)
+/// at `text`, correctly rounded to float64, whatever the locale. Returns where it ends, or null if
 /// there is none. Too large gives infinity, too small zero.
 const char* parse_number(const char* text, const char* end, double& value);
 

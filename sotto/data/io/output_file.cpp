@@ -20,11 +20,12 @@ struct OutputFile::State {
     }
   }
   tl::unexpected<Error> failure() const {
-    return fail(ErrorKind::kIo,
-                fmt::format("{}: can't write the file: {}. Check the directory, its permissions and "
-                            "the free space.",
-                            path,
-                            std::strerror(error != 0 ? error : EIO)));
+    return fail(
+        ErrorKind::kIo,
+        fmt::format("{}: can't write the file: {}. Check the directory, its permissions and "
+                    "the free space.",
+                    path,
+                    std::strerror(error != 0 ? error : EIO)));
   }
 
   std::string path;
@@ -88,10 +89,11 @@ Expected<void> OutputFile::commit() {
 
 Expected<void> refuse_units(const Table& table) {
   if (!table.has_units() || table.units() == table.rows()) return {};
-  return fail(ErrorKind::kUsage,
-              "the rows belong to persons (a unit column), and the output format can't say whose rows "
-              "they are: a run on it would protect rows, not persons. Keep the CSV file and its "
-              "schema.");
+  return fail(
+      ErrorKind::kUsage,
+      "the rows belong to persons (a unit column), and the output format can't say whose rows "
+      "they are: a run on it would protect rows, not persons. Keep the CSV file and its "
+      "schema.");
 }
 
 }  // namespace sotto

@@ -29,8 +29,8 @@ class OutputFile {
   std::unique_ptr<State> state_;
 };
 
-/// kUsage if rows share a person: a format without units would lose whose rows they are, and a later
-/// run would protect rows instead of persons.
+/// kUsage if rows share a person: a format without units would lose whose rows they are, and a
+/// later run would protect rows instead of persons.
 Expected<void> refuse_units(const Table& table);
 
 }  // namespace sotto

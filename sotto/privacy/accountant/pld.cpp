@@ -79,8 +79,20 @@ double infinite_mass(const std::vector<CountedLaw>& laws, const Plan& plan) {
   return sum * (1 + 1e-12);
 }
 
-DeltaCurve curve(const std::vector<CountedLaw>& laws, const Plan& plan, Bound bound) {
-  return {pld::compose(laws, plan, bound), plan.tilt, infinite_mass(laws, plan), bound};
+DeltaCurve lower_curve(const std::vector<CountedLaw>& laws, const Plan& plan) {
+  return {pld::compose(laws, plan, Bound::kLower), plan.tilt, 0, Bound::kLower};
+}
+
+DeltaCurve upper_curve(const std::vector<CountedLaw>& laws, const Plan& plan) {
+  const auto make = [](const std::vector<CountedLaw>& list, const Plan& p) {
+    return DeltaCurve(
+        pld::compose(list, p, Bound::kUpper), p.tilt, infinite_mass(list, p), Bound::kUpper);
+  };
+  constexpr double kLargeLattice = 10000;
+  if (plan.size < kLargeLattice) return make(laws, plan);
+  const std::vector<CountedLaw> pieces = pld::cut_tails(laws, plan);
+  const Plan cut = pld::plan_near(pieces, std::exp(plan.log_delta), plan.epsilon);
+  return cut.size < 0.7 * plan.size ? make(pieces, cut) : make(laws, plan);
 }
 
 // Whether Chernoff's bound alone shows that delta(epsilon) <= delta.
@@ -101,11 +113,12 @@ double pure_epsilon(const std::vector<CountedLaw>& laws) {
 Expected<void> check_reach(double delta) {
   SOTTO_TRY(check_delta(delta));
   if (delta == 0 || delta >= kSmallestDelta) return {};
-  return fail(ErrorKind::kUsage,
-              fmt::format("pld needs delta = 0 or delta >= {}, but delta is {}. Set --delta to 0 or to "
-                          "a larger number, or use --accountant rdp.",
-                          kSmallestDelta,
-                          delta));
+  return fail(
+      ErrorKind::kUsage,
+      fmt::format("pld needs delta = 0 or delta >= {}, but delta is {}. Set --delta to 0 or to "
+                  "a larger number, or use --accountant rdp.",
+                  kSmallestDelta,
+                  delta));
 }
 
 class PldAccountant final : public Accountant {
@@ -134,8 +147,8 @@ class PldAccountant final : public Accountant {
     for (const std::vector<CountedLaw>& list : laws.directions) {
       if (list.empty() || epsilon >= pure_epsilon(list) * (1 + 1e-14)) continue;
       const Plan plan = pld::plan_for_epsilon(list, epsilon);
-      result.upper = std::max(result.upper, curve(list, plan, Bound::kUpper).delta(epsilon));
-      result.lower = std::max(result.lower, curve(list, plan, Bound::kLower).delta(epsilon));
+      result.upper = std::max(result.upper, upper_curve(list, plan).delta(epsilon));
+      result.lower = std::max(result.lower, lower_curve(list, plan).delta(epsilon));
     }
     return result;
   }
@@ -158,15 +171,15 @@ class PldAccountant final : public Accountant {
       const double known = with_lower ? result.lower : result.upper;
       if (pure <= known || (known > 0 && is_below(list, known, delta))) continue;
       Plan plan = pld::plan_for_delta(list, delta);
-      double upper = or_infinity(curve(list, plan, Bound::kUpper).epsilon_above(delta));
+      double upper = or_infinity(upper_curve(list, plan).epsilon_above(delta));
       // The estimate that the plan starts from is poor where rare, large losses decide.
       for (int i = 0; i < 3 && std::abs(upper - plan.epsilon) > 0.2 * upper; ++i) {
         plan = pld::plan_near(list, delta, upper);
-        upper = std::min(upper, curve(list, plan, Bound::kUpper).epsilon_above(delta));
+        upper = std::min(upper, upper_curve(list, plan).epsilon_above(delta));
       }
       result.upper = std::max(result.upper, std::min(upper, pure * (1 + 1e-14)));
       if (!with_lower) continue;
-      const DeltaCurve below = curve(list, plan, Bound::kLower);
+      const DeltaCurve below = lower_curve(list, plan);
       result.lower = std::max(result.lower, below.epsilon_below(delta, upper));
     }
     return result;
@@ -192,8 +205,8 @@ Expected<ComposedLoss> ComposedLoss::compose(const CanonicalEvent& event, double
     for (const double share : {0.0, 0.1, 0.25, 0.5, 0.75, 1.0}) {
       const double epsilon = std::min(share * largest_epsilon, 0.98 * pure_epsilon(list));
       const Plan plan = pld::plan_for_epsilon(list, epsilon);
-      direction.upper.push_back(curve(list, plan, Bound::kUpper));
-      direction.lower.push_back(curve(list, plan, Bound::kLower));
+      direction.upper.push_back(upper_curve(list, plan));
+      direction.lower.push_back(lower_curve(list, plan));
     }
     result.directions_.push_back(std::move(direction));
   }

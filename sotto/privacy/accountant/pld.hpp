@@ -10,8 +10,8 @@ namespace sotto {
 /// Privacy loss distributions: composes dominating pairs exactly, up to a discretization that is
 /// bounded on both sides (pld.proof.md). Supports full-batch Gaussian, Laplace, bounded-range
 /// selection and sparse vector, and Poisson sampling of these under zero-out and add-remove (of the
-/// Gaussian under replace-one too), in any mixture. Intervals are about 1e-4 of epsilon wide; a query
-/// takes milliseconds, up to 1e9 steps. delta is 0 or at least 1e-300.
+/// Gaussian under replace-one too), in any mixture. Intervals are about 1e-4 of epsilon wide; a
+/// query takes milliseconds, up to 1e9 steps. delta is 0 or at least 1e-300.
 const Accountant& pld_accountant();
 
 /// delta over epsilon for one event, composed once and then cheap to ask.
@@ -22,8 +22,8 @@ class ComposedLoss {
 
   /// epsilon >= 0. Both ends are certified.
   Interval delta(double epsilon) const;
-  /// The smallest type II error that a test of type I error `alpha` in [0, 1] may reach, from below:
-  /// the event is f-DP for this f [DRS22], the convex conjugate of delta's upper bound.
+  /// The smallest type II error that a test of type I error `alpha` in [0, 1] may reach, from
+  /// below: the event is f-DP for this f [DRS22], the convex conjugate of delta's upper bound.
   double trade_off(double alpha) const;
 
  private:
@@ -32,7 +32,8 @@ class ComposedLoss {
   };
   bool private_ = true;
   std::vector<Direction> directions_;
-  std::vector<std::pair<double, double>> lines_;  // (epsilon, delta upper) that define the trade-off
+  std::vector<std::pair<double, double>>
+      lines_;  // (epsilon, delta upper) that define the trade-off
 };
 
 }  // namespace sotto

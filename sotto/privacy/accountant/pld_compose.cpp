@@ -90,10 +90,38 @@ void normalize(Measure& m) {
   m.error = m.error / total + 8 * kUnit;
 }
 
+// One copy of a tail: loss 0, or one of the rare losses B, scaled and raised so that composing it
+// with the bulk dominates the uncut law (lemma 6).
+Measure tail_lattice(const LossLaw& law, const LawPlan& plan, double tilt) {
+  const auto lattice = [&](double origin) {
+    return discretize(law, plan.range, tilt, 0, origin, plan.first_step, plan.knots, Bound::kUpper);
+  };
+  Measure tail = lattice(0);
+  double mass = plan.range.above;
+  for (std::size_t j = 0; j < tail.mass.size(); ++j)
+    mass += tail.mass[j] * std::exp(-tilt * static_cast<double>(tail.index[j]) * tail.step);
+  const double raise = -std::log1p(-mass) * (1 + 1e-9);
+  tail = lattice(-raise);
+  tail.origin = 0;
+  for (double& m : tail.mass) m *= std::exp((tilt + 1) * raise);
+  const auto zero = std::lower_bound(tail.index.begin(), tail.index.end(), 0) - tail.index.begin();
+  if (tail.index[static_cast<std::size_t>(zero)] != 0) {
+    tail.index.insert(tail.index.begin() + zero, 0);
+    tail.mass.insert(tail.mass.begin() + zero, 0.0);
+  }
+  tail.error *= tail.total();
+  tail.mass[static_cast<std::size_t>(zero)] += 1;
+  return tail;
+}
+
 // One copy of the law. How well the contraction does at the ends of the law depends on where the
 // lattice lies; the best of a few origins is the one that keeps the most tilted mass.
-Measure first_lattice(const LossLaw& law, const LawPlan& plan, double tilt, Bound bound) {
-  const int origins = bound == Bound::kUpper || !law.atoms().empty() ? 1 : 12;
+Measure first_lattice(const CountedLaw& counted, const LawPlan& plan, double tilt, Bound bound) {
+  const LossLaw& law = counted.law;
+  SOTTO_CHECK(bound == Bound::kUpper || counted.piece == CountedLaw::Piece::kWhole);
+  if (counted.piece == CountedLaw::Piece::kTail) return tail_lattice(law, plan, tilt);
+  const bool one = bound == Bound::kUpper || !law.atoms().empty();
+  const int origins = one ? 1 : plan.knots.size() > 20000 ? 1 : plan.knots.size() > 2000 ? 3 : 12;
   Measure best;
   for (int i = 0; i < origins; ++i) {
     const double origin = plan.origin + plan.first_step * i / origins;
@@ -173,7 +201,7 @@ double log_chernoff(const std::vector<CountedLaw>& laws, const Plan& plan, doubl
   const double t = plan.tilt;
   double exponent = -t * epsilon - t * std::log1p(1 / t) - std::log1p(t);
   for (std::size_t i = 0; i < laws.size(); ++i) {
-    const Measure one = first_lattice(laws[i].law, plan.laws[i], t, Bound::kUpper);
+    const Measure one = first_lattice(laws[i], plan.laws[i], t, Bound::kUpper);
     exponent += static_cast<double>(laws[i].count) *
                 (one.log_scale + std::log(one.total() * (1 + one.error)));
   }
@@ -186,7 +214,7 @@ Measure compose(const std::vector<CountedLaw>& laws, const Plan& plan, Bound bou
   measures.reserve(2 * laws.size());
   for (std::size_t i = 0; i < laws.size(); ++i) {
     const LawPlan& law = plan.laws[i];
-    Measure block = first_lattice(laws[i].law, law, plan.tilt, bound);
+    Measure block = first_lattice(laws[i], law, plan.tilt, bound);
     normalize(block);
     // `count` blocks and what did not fill one.
     std::int64_t count = laws[i].count;

@@ -18,7 +18,8 @@ struct Part {
 };
 
 /// The composition of the parts (all on one lattice), dense on the window moved to their mean. What
-/// wraps around the window is bounded by Chernoff's inequality and, like round-off, goes to `error`.
+/// wraps around the window is bounded by Chernoff's inequality and, like round-off, goes to
+/// `error`.
 Measure convolve(const std::vector<Part>& parts, const Window& window);
 
 /// Chernoff's bound of log delta(epsilon) at the plan's tilt, without composing anything; what lies

@@ -45,8 +45,8 @@ DeltaCurve::DeltaCurve(const Measure& measure, double tilt, double infinite, Bou
 double DeltaCurve::delta(double epsilon) const {
   epsilon += (bound_ == Bound::kUpper ? -1 : 1) * (blur_ + 1e-14 * std::abs(epsilon));
   const double position = (epsilon - origin_) / step_;
-  const auto next = std::upper_bound(
-      index_.begin(), index_.end(), position, [](double p, std::int64_t i) {
+  const auto next =
+      std::upper_bound(index_.begin(), index_.end(), position, [](double p, std::int64_t i) {
         return p < static_cast<double>(i);
       });
   double value = 0;

@@ -17,11 +17,11 @@ class DeltaCurve {
 
   /// Any real epsilon; O(log size).
   double delta(double epsilon) const;
-  /// Upper: an epsilon >= 0 with delta(epsilon) <= target, the least one up to round-off; infinity if
-  /// there is none.
+  /// Upper: an epsilon >= 0 with delta(epsilon) <= target, the least one up to round-off; infinity
+  /// if there is none.
   double epsilon_above(double target) const;
-  /// Lower: an epsilon in [0, start] whose delta exceeds the target, the largest one up to round-off;
-  /// 0 if there is none.
+  /// Lower: an epsilon in [0, start] whose delta exceeds the target, the largest one up to
+  /// round-off; 0 if there is none.
   double epsilon_below(double target, double start) const;
 
  private:
@@ -33,8 +33,8 @@ class DeltaCurve {
   double relative_;  // round-off of the sums below
   double blur_;      // round-off of the losses
   std::vector<std::int64_t> index_;
-  // Sums over the knots j >= k of mass e^{-t d} (1 - e^{-d}) and of mass e^{-(t+1) d}, where d is the
-  // distance of j from k.
+  // Sums over the knots j >= k of mass e^{-t d} (1 - e^{-d}) and of mass e^{-(t+1) d}, where d is
+  // the distance of j from k.
   std::vector<double> stick_, weight_;
 };
 

@@ -12,7 +12,8 @@ namespace sotto::pld {
 namespace {
 
 constexpr double kRoundOff = std::numeric_limits<double>::epsilon();
-// Relative error of one mass: 2e3 ulp for the densities' exponents, the quadrature rule and the sums.
+// Relative error of one mass: 2e3 ulp for the densities' exponents, the quadrature rule and the
+// sums.
 constexpr double kMassError = 4e-13;
 
 struct Rule {
@@ -24,12 +25,22 @@ constexpr std::array kNodes4{0.33998104358485626, 0.86113631159405258};
 constexpr std::array kWeights4{0.65214515486254614, 0.34785484513745386};
 constexpr std::array kNodes6{0.23861918608319691, 0.66120938646626451, 0.93246951420315203};
 constexpr std::array kWeights6{0.46791393457269105, 0.36076157304813861, 0.17132449237917034};
-constexpr std::array kNodes16{0.09501250983763744, 0.28160355077925891, 0.45801677765722739,
-                              0.61787624440264375, 0.75540440835500303, 0.86563120238783174,
-                              0.94457502307323258, 0.98940093499164993};
-constexpr std::array kWeights16{0.18945061045506850, 0.18260341504492359, 0.16915651939500254,
-                                0.14959598881657673, 0.12462897125553387, 0.09515851168249278,
-                                0.06225352393864789, 0.02715245941175409};
+constexpr std::array kNodes16{0.09501250983763744,
+                              0.28160355077925891,
+                              0.45801677765722739,
+                              0.61787624440264375,
+                              0.75540440835500303,
+                              0.86563120238783174,
+                              0.94457502307323258,
+                              0.98940093499164993};
+constexpr std::array kWeights16{0.18945061045506850,
+                                0.18260341504492359,
+                                0.16915651939500254,
+                                0.14959598881657673,
+                                0.12462897125553387,
+                                0.09515851168249278,
+                                0.06225352393864789,
+                                0.02715245941175409};
 
 // The error of the m-point rule is of relative order (roughness * half-width)^{2m} / (2m)!.
 Rule rule_for(double rough_half_width) {
@@ -80,10 +91,10 @@ class CellIntegrator {
     }
   }
 
-  void add_point(Split& split, double p, double loss, double low, double width, double whole) const {
+  void add_point(
+      Split& split, double p, double loss, double low, double width, double whole) const {
     // The loss is known to a few ulp; the error is paid in the bound's direction.
-    const double offset =
-        std::clamp(loss - low + nudge_ * (std::abs(loss) + origin_), 0.0, width);
+    const double offset = std::clamp(loss - low + nudge_ * (std::abs(loss) + origin_), 0.0, width);
     const double high = offset < 1e-5 && width < 1e-5
                             ? offset * (1 - offset / 2 * (1 - offset / 3)) / whole
                             : decay(offset) / whole;
@@ -96,9 +107,59 @@ class CellIntegrator {
   double tilt_, log_scale_, origin_, nudge_;
 };
 
+// A negative mass at the top would make delta negative below it. Delta is set to 0 at the highest
+// knot where it was positive, and the convex envelope is restored from there down. `stack` holds
+// the knots in use.
+void anchor_top(std::vector<double>& mass,
+                const std::vector<std::int64_t>& index,
+                double step,
+                double tilt,
+                std::vector<std::size_t>& stack) {
+  if (stack.empty() || mass[stack.back()] >= 0) return;
+  const auto distance = [&](std::size_t i, std::size_t j) {
+    return static_cast<double>(index[j] - index[i]) * step;
+  };
+  // Delta at the knots, tilted, as in DeltaCurve.
+  std::vector<double> stick(stack.size(), 0.0);
+  double weight = mass[stack.back()];
+  for (std::size_t k = stack.size() - 1; k-- > 0;) {
+    const double d = distance(stack[k], stack[k + 1]);
+    stick[k] = std::exp(-tilt * d) * (stick[k + 1] + decay(d) * weight);
+    weight = mass[stack[k]] + std::exp(-(tilt + 1) * d) * weight;
+  }
+  const auto drop = [&] {
+    mass[stack.back()] = 0;
+    stack.pop_back();
+  };
+  while (!stack.empty() && stick[stack.size() - 1] <= 0) drop();
+  // A unit of mass at knot j, seen from knot i.
+  const auto seen = [&](std::size_t i, std::size_t j) {
+    return std::exp(-tilt * distance(i, j)) * decay(distance(i, j));
+  };
+  if (stack.empty()) return;
+  const std::size_t top = stack.back();
+  stack.pop_back();
+  while (stack.size() >= 2) {
+    const std::size_t k = stack.back();
+    const std::size_t below = stack[stack.size() - 2];
+    mass[top] = stick[stack.size() - 1] / seen(k, top);
+    mass[k] = (stick[stack.size() - 2] - mass[top] * seen(below, top)) / seen(below, k);
+    if (mass[k] >= 0) {
+      stack.push_back(top);
+      return;
+    }
+    drop();
+  }
+  std::fill(mass.begin(), mass.end(), 0.0);
+  stack.clear();
+}
+
 // Makes a signed measure with the right delta at every knot non-negative, by the lower convex
 // envelope: negative mass goes to the knots around it (pld.proof.md, lemma 5).
-void make_convex(std::vector<double>& mass, const std::vector<std::int64_t>& index, double step, double tilt) {
+void make_convex(std::vector<double>& mass,
+                 const std::vector<std::int64_t>& index,
+                 double step,
+                 double tilt) {
   const auto distance = [&](std::size_t i, std::size_t j) {
     return static_cast<double>(index[j] - index[i]) * step;
   };
@@ -115,16 +176,7 @@ void make_convex(std::vector<double>& mass, const std::vector<std::int64_t>& ind
     }
     stack.push_back(j);
   }
-  // A negative top: its neighbour gives up enough for delta to be right at the knot below it.
-  while (stack.size() >= 3 && mass[stack.back()] < 0) {
-    const std::size_t top = stack.back();
-    stack.pop_back();
-    const std::size_t i = stack.back();
-    const std::size_t k = stack[stack.size() - 2];
-    mass[i] += mass[top] * std::exp(-tilt * distance(i, top)) * decay(distance(k, top)) /
-               decay(distance(k, i));
-    mass[top] = 0;
-  }
+  anchor_top(mass, index, step, tilt, stack);
   // A negative bottom: the same mass is taken from the knot above it, which only lowers losses.
   std::size_t bottom = 0;
   for (; bottom + 1 < stack.size() && mass[stack[bottom]] < 0; ++bottom) {
@@ -145,16 +197,16 @@ struct Lift {
   double high = 0;
 };
 
-// The contraction: upper masses, lowered potentials. `bottom` and `top` are what the first and the last
-// cell send to the ends.
+// The contraction: upper masses, lowered potentials. `bottom` and `top` are what the first and the
+// last cell send to the ends.
 void contract(
     Measure& measure, const std::vector<Lift>& lines, double bottom, double top, double tilt) {
   const std::size_t n = measure.mass.size();
   std::vector<double> width(n - 1);
   for (std::size_t j = 0; j + 1 < n; ++j)
     width[j] = static_cast<double>(measure.index[j + 1] - measure.index[j]) * measure.step;
-  // How far the potential is lowered at each knot. It is 0 at the ends, so that the end cells need the
-  // gap's slope at the end instead of the line.
+  // How far the potential is lowered at each knot. It is 0 at the ends, so that the end cells need
+  // the gap's slope at the end instead of the line.
   std::vector<double> lift(n, 0.0);
   for (std::size_t j = 1; j + 1 < n; ++j)
     lift[j] = std::max(lines[j].low, lines[j - 1].high * std::exp((tilt + 1) * width[j - 1]));
@@ -192,9 +244,12 @@ Measure discretize(const LossLaw& law,
   const std::size_t cells = knots.size() - 1;
   const bool lower = bound == Bound::kLower;
   const CellIntegrator integrator(law, tilt, log_scale, origin, bound);
-  Measure result{origin, step, knots, std::vector<double>(knots.size(), 0.0), log_scale, kMassError};
+  Measure result{
+      origin, step, knots, std::vector<double>(knots.size(), 0.0), log_scale, kMassError};
   const auto loss_at = [&](std::size_t j) { return origin + static_cast<double>(knots[j]) * step; };
-  const auto coordinate = [&](double l) { return std::clamp(law.inverse(l), range.low, range.high); };
+  const auto coordinate = [&](double l) {
+    return std::clamp(law.inverse(l), range.low, range.high);
+  };
 
   std::vector<Lift> lines(lower ? cells : 0);
   double bottom = 0;
@@ -292,7 +347,8 @@ Measure coarsen(const Measure& fine, std::int64_t ratio, double tilt, Bound boun
   for (std::size_t j = 0; j < cells; ++j) {
     const std::int64_t start = result.index[j] * ratio - first;
     double to_low = 0, to_high = 0;
-    double left = 0, right = 0;  // what either half sends to the middle, times its share of the cell
+    double left = 0,
+           right = 0;  // what either half sends to the middle, times its share of the cell
     for (std::size_t i = 0; i < r; ++i) {
       const std::int64_t at = start + static_cast<std::int64_t>(i);
       if (at < 0 || at >= static_cast<std::int64_t>(fine.mass.size())) continue;

@@ -13,8 +13,8 @@ namespace sotto::pld {
 /// Whether an approximation may only raise or only lower every delta(epsilon).
 enum class Bound { kUpper, kLower };
 
-/// A measure on the losses origin + index * step, tilted: mass holds P(loss) e^{tilt loss - log_scale}.
-/// `error` bounds what round-off did to it, as a tilted mass.
+/// A measure on the losses origin + index * step, tilted: mass holds P(loss) e^{tilt loss -
+/// log_scale}. `error` bounds what round-off did to it, as a tilted mass.
 struct Measure {
   double origin = 0;
   double step = 0;
@@ -39,9 +39,6 @@ Measure discretize(const LossLaw& law,
                    Bound bound);
 
 /// A measure on consecutive points of a lattice onto every ratio-th of them.
-Measure coarsen(const Measure& fine,
-                std::int64_t ratio,
-                double tilt,
-                Bound bound);
+Measure coarsen(const Measure& fine, std::int64_t ratio, double tilt, Bound bound);
 
 }  // namespace sotto::pld

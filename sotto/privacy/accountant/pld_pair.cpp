@@ -161,7 +161,7 @@ LossLaw::Range LossLaw::range(double log_below, double log_above) const {
   return {low_centre - sigma_ * below,
           high_centre + sigma_ * above,
           0.5 * std::exp(-below * below / 2),
-          0.5 * std::exp(-above * above / 2) + std::numeric_limits<double>::min()};
+          0.5 * std::exp(-above * above / 2) + std::numeric_limits<double>::denorm_min()};
 }
 
 double LossLaw::roughness(double b) const {

@@ -19,9 +19,9 @@ inline double log_mixture(double q, double b) {
 /// add-remove has a different pair for each, and both must be composed.
 enum class Direction { kRemove, kAdd };
 
-/// The law of the loss L = log dP/dQ under P of one dominating pair (P, Q), as an increasing function
-/// of a coordinate b: a density on an interval of b, plus atoms. For unsampled mechanisms b is the
-/// loss itself; Poisson sampling only bends it (pld.proof.md, section 2).
+/// The law of the loss L = log dP/dQ under P of one dominating pair (P, Q), as an increasing
+/// function of a coordinate b: a density on an interval of b, plus atoms. For unsampled mechanisms
+/// b is the loss itself; Poisson sampling only bends it (pld.proof.md, section 2).
 class LossLaw {
  public:
   struct Atom {
@@ -66,10 +66,10 @@ class LossLaw {
   bool gaussian_ = false;
   bool has_density_ = true;
   double rate_ = 1;
-  double sigma_ = 0;        // of the coordinate, for Gaussians
-  double log_constant_ = 0; // of the density
-  double epsilon_ = 0;      // half-width of the support, otherwise
-  double log_odds_ = 0;     // replace-one: log((1 - q) / q) + sigma^2 / 2
+  double sigma_ = 0;         // of the coordinate, for Gaussians
+  double log_constant_ = 0;  // of the density
+  double epsilon_ = 0;       // half-width of the support, otherwise
+  double log_odds_ = 0;      // replace-one: log((1 - q) / q) + sigma^2 / 2
   std::vector<Atom> atoms_;
 };
 

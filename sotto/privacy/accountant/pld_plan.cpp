@@ -8,11 +8,11 @@
 namespace sotto::pld {
 namespace {
 
-constexpr double kAccuracy = 1e-4;       // of epsilon, relative
-constexpr double kTailMass = 1e-9;       // tilted mass outside a window
-constexpr double kInfiniteShare = 1e-8;  // of delta, that may be lost to losses above the range
-constexpr double kLargestSize = 1 << 20; // points of one lattice
-constexpr double kMinLogDelta = -700;    // delta below 1e-304 is not told apart
+constexpr double kAccuracy = 1e-4;        // of epsilon, relative
+constexpr double kTailMass = 1e-9;        // tilted mass outside a window
+constexpr double kInfiniteShare = 1e-8;   // of delta, that may be lost to losses above the range
+constexpr double kLargestSize = 1 << 20;  // points of one lattice
+constexpr double kMinLogDelta = -700;     // delta below 1e-304 is not told apart
 
 struct Cumulants {
   double value, mean, variance;
@@ -32,7 +32,9 @@ struct Nodes {
   }
 };
 
-Nodes sample(const LossLaw& law, const LossLaw::Range& range) {
+Nodes sample(const CountedLaw& counted, const LossLaw::Range& range) {
+  const LossLaw& law = counted.law;
+  const bool tail = counted.piece == CountedLaw::Piece::kTail;
   const auto atoms = static_cast<Eigen::Index>(law.atoms().size());
   Eigen::Index count = 0;
   double width = 0;
@@ -42,7 +44,9 @@ Nodes sample(const LossLaw& law, const LossLaw::Range& range) {
     count = static_cast<Eigen::Index>(std::clamp(std::ceil(length / scale), 64.0, 4000.0));
     width = length / static_cast<double>(count);
   }
-  Nodes nodes{Eigen::ArrayXd(count + atoms), Eigen::ArrayXd(count + atoms)};
+  const Eigen::Index total = count + atoms + (tail ? 1 : 0);
+  Nodes nodes{Eigen::ArrayXd(total), Eigen::ArrayXd(total)};
+  if (tail) nodes.loss[total - 1] = nodes.log_weight[total - 1] = 0;  // no rare loss
   for (Eigen::Index i = 0; i < count; ++i) {
     const double b = range.low + (static_cast<double>(i) + 0.5) * width;
     nodes.loss[i] = law.loss(b);
@@ -52,7 +56,7 @@ Nodes sample(const LossLaw& law, const LossLaw::Range& range) {
     nodes.loss[count + i] = law.atoms()[static_cast<std::size_t>(i)].loss;
     nodes.log_weight[count + i] = std::log(law.atoms()[static_cast<std::size_t>(i)].mass);
   }
-  nodes.log_weight -= nodes.at(0).value;
+  if (counted.piece == CountedLaw::Piece::kWhole) nodes.log_weight -= nodes.at(0).value;
   return nodes;
 }
 
@@ -75,8 +79,11 @@ class Planner {
     for (const CountedLaw& counted : laws) {
       const double log_above =
           std::max(log_delta, kMinLogDelta) + std::log(kInfiniteShare) - std::log(total);
-      ranges_.push_back(counted.law.range(std::log(1e-13) - std::log(total), log_above));
-      nodes_.push_back(sample(counted.law, ranges_.back()));
+      LossLaw::Range range = counted.law.range(std::log(1e-13) - std::log(total), log_above);
+      if (counted.piece == CountedLaw::Piece::kBulk) range.high = counted.cut, range.above = 0;
+      if (counted.piece == CountedLaw::Piece::kTail) range.low = counted.cut, range.below = 0;
+      ranges_.push_back(range);
+      nodes_.push_back(sample(counted, range));
     }
   }
 
@@ -110,24 +117,62 @@ class Planner {
     return std::exp((low + high) / 2);
   }
 
-  // Where the Chernoff bound of delta(epsilon), E e^{tL} max_x e^{-tx} (1 - e^{epsilon - x}), is least.
+  // Where the Chernoff bound of delta(epsilon), E e^{tL} max_x e^{-tx} (1 - e^{epsilon - x}), is
+  // least.
   double tilt_for(double epsilon) const {
     return solve_tilt([&](double t) { return epsilon + std::log1p(1 / t) - total_at(t).mean; });
+  }
+
+  // See cut_tails. Each rare loss comes with one copy too many of the bulk, raised by the mass
+  // above the cut: that is what the cut costs.
+  std::vector<CountedLaw> cut(const Plan& plan) {
+    constexpr double kRare = 64;
+    tilt_ = plan.tilt;
+    std::vector<CountedLaw> result;
+    for (std::size_t i = 0; i < laws_.size(); ++i) {
+      const CountedLaw& whole = laws_[i];
+      const double n = static_cast<double>(whole.count);
+      const LossLaw::Range& range = ranges_[i];
+      result.push_back(whole);
+      if (whole.count < 64 || !whole.law.atoms().empty() || range.above == 0) continue;
+      const Nodes& nodes = nodes_[i];
+      const double scale = nodes.at(tilt_).value;
+      const Eigen::Index size = nodes.loss.size();
+      double tilted = 0;
+      double plain = 0;
+      Eigen::Index at = size;
+      while (at > size / 2) {
+        const Eigen::Index k = at - 1;
+        tilted += std::exp(nodes.log_weight[k] + tilt_ * nodes.loss[k] - scale);
+        plain += std::exp(nodes.log_weight[k]);
+        const double cost = n * tilted * (plain + scale / tilt_);
+        if (n * tilted > kRare || cost > 0.25 * kAccuracy * plan.epsilon) break;
+        at = k;
+      }
+      if (at == size || nodes.loss[at] <= 0) continue;
+      const double width_of_node = (range.high - range.low) / static_cast<double>(size);
+      const double where = range.low + static_cast<double>(at) * width_of_node;
+      result.back().piece = CountedLaw::Piece::kBulk;
+      result.back().cut = where;
+      result.push_back({whole.law, whole.count, CountedLaw::Piece::kTail, where});
+    }
+    return result;
   }
 
   Plan plan(double tilt, double epsilon, double log_delta) {
     tilt_ = tilt;
     const Cumulants total = total_at(tilt);
     const double deviation = std::sqrt(total.variance);
-    Plan result{tilt, epsilon, log_delta, 0, {}, {}};
+    Plan result{tilt, epsilon, log_delta, 0, {}, {}, 0};
     result.window = window([&](double s) { return total_at(tilt + s).value - total.value; },
                            total.mean,
                            total.variance,
                            kTailMass);
-    // Beyond epsilon only the part that e^{-t loss} has not yet damped matters, below it nothing does.
+    // Beyond epsilon only the part that e^{-t loss} has not yet damped matters, below it nothing
+    // does.
     result.window.low = std::min(result.window.low, epsilon - deviation);
     result.window.high = std::max(result.window.high, epsilon + deviation);
-    choose_levels(result, kAccuracy * std::max(epsilon, 0.01 * deviation));
+    choose_levels(result, kAccuracy * std::max(epsilon, std::min(0.02, deviation)));
     for (std::size_t i = 0; i < laws_.size(); ++i) choose_knots(i, result.laws[i]);
     return result;
   }
@@ -162,12 +207,18 @@ class Planner {
     return best;
   }
 
-  Window law_window(std::size_t i, std::int64_t count) const {
+  // With `step`, allows for the noise that a lattice of this step adds to each copy.
+  Window law_window(std::size_t i, std::int64_t count, double step = 0) const {
     const auto n = static_cast<double>(count);
     const Cumulants one = nodes_[i].at(tilt_);
-    return window([&](double s) { return n * (nodes_[i].at(tilt_ + s).value - one.value); },
+    const double noise = std::min(step * step / 6, step * std::sqrt(one.variance));
+    const auto log_mgf = [&](double s) {
+      const double spread = step > 0 ? noise / (step * step) * (std::cosh(s * step) - 1) : 0;
+      return n * (nodes_[i].at(tilt_ + s).value - one.value + spread);
+    };
+    return window(log_mgf,
                   n * one.mean,
-                  n * one.variance,
+                  n * (one.variance + noise),
                   kTailMass * n / static_cast<double>(laws_[i].count));
   }
 
@@ -178,9 +229,12 @@ class Planner {
     return widths_[key] = w.high - w.low;
   }
 
-  // Connect-the-dots at step h raises epsilon by (t + 1) h^2 / 12 a composition.
-  double step_for(double error, double compositions) const {
-    return std::sqrt(12 * error / ((tilt_ + 1) * compositions));
+  // Connect-the-dots at step h raises epsilon by (t + 1) h^2 / 12 a composition while (t + 1) h <
+  // 1, and by less than h always; the latter is for losses so large that nothing finer is needed.
+  double step_for(double error, double compositions, double length) const {
+    const double each = error / compositions;
+    const double fine = std::min(std::sqrt(12 * each / (tilt_ + 1)), 1 / (tilt_ + 1));
+    return std::max(fine, std::min(each, length / (1 << 14)));
   }
 
   // A divisor of n near m if there is one: then nothing is left over.
@@ -191,6 +245,11 @@ class Planner {
     }
     return m;
   }
+
+  bool is_tail(std::size_t i) const { return laws_[i].piece == CountedLaw::Piece::kTail; }
+
+  // The tilted probability that one copy of a tail is not 0.
+  double rare_mass(std::size_t i) const { return -std::expm1(-nodes_[i].at(tilt_).value); }
 
   struct Inner {
     double cost = 0;
@@ -204,12 +263,12 @@ class Planner {
     const auto size = [&](std::int64_t count, double step) {
       return std::max(64.0, width(i, count) / step);
     };
-    const double h = step_for(error, n);
+    const double h = step_for(error, n, width(i, block));
     Inner best{size(block, h), {{block, h, {}}}};
     for (std::int64_t about = 16; about <= block / 4; about *= 4) {
       const std::int64_t first = near_divisor(block, about);
-      const double h1 = step_for(error / 2, n);
-      const double h2 = step_for(error / 2, n / static_cast<double>(first));
+      const double h1 = step_for(error / 2, n, width(i, first));
+      const double h2 = step_for(error / 2, n / static_cast<double>(first), width(i, block));
       const double cost = size(first, h1) + size(block, h2);
       if (cost < 0.8 * best.cost) best = {cost, {{first, h1, {}}, {block / first, h2, {}}}};
     }
@@ -224,8 +283,13 @@ class Planner {
       most = std::max(most, counted.count);
       all += static_cast<double>(counted.count);
     }
-    double step = step_for(error, all);
-    double best = length / step;
+    double step = step_for(error, all, length);
+    // Atoms alone fit a lattice exactly.
+    const std::vector<LossLaw::Atom>& atoms = laws_.front().law.atoms();
+    const bool exact = laws_.size() == 1 && !laws_.front().law.has_density() &&
+                       length / (atoms.back().loss - atoms.front().loss) < 1 << 16;
+    if (exact) step = atoms.back().loss - atoms.front().loss;
+    double best = exact ? 0 : length / step;
     std::vector<Inner> inner(laws_.size());
     std::vector<std::int64_t> blocks(laws_.size(), 1);
     const double share = error / 2;
@@ -236,13 +300,19 @@ class Planner {
       double compositions = 0;
       for (std::size_t i = 0; i < laws_.size(); ++i) {
         const std::int64_t n = laws_[i].count;
+        if (is_tail(i)) {
+          trial.emplace_back();
+          trial_blocks.push_back(1);
+          compositions += static_cast<double>(n) * rare_mass(i);
+          continue;
+        }
         const std::int64_t block = n >= 4 * last ? near_divisor(n, n / last) : 1;
         trial.push_back(inner_levels(i, block, share / static_cast<double>(laws_.size())));
         trial_blocks.push_back(block);
         cost += trial.back().cost;
         compositions += static_cast<double>(n / block + (n % block != 0));
       }
-      const double last_step = step_for(share, compositions);
+      const double last_step = step_for(share, compositions, length);
       cost += length / last_step;
       if (cost < 0.8 * best) {
         best = cost;
@@ -252,6 +322,10 @@ class Planner {
       }
     }
     step = std::max(step, length / kLargestSize);
+    result.size = length / step;
+    for (std::size_t i = 0; i < laws_.size(); ++i)
+      for (const Level& level : inner[i].levels)
+        result.size = std::max(result.size, width(i, blocks[i]) / level.step);
     align(result, step, inner, blocks);
   }
 
@@ -292,7 +366,7 @@ class Planner {
       for (std::size_t k = law.levels.size(); k-- > 0;) {
         law.first_step /= ratios[i][k];
         law.levels[k].step = law.first_step;
-        law.levels[k].window = law_window(i, composed);
+        law.levels[k].window = law_window(i, composed, law.first_step);
         if (k > 0) composed = law.levels[0].count;
       }
     }
@@ -302,8 +376,8 @@ class Planner {
   void narrow(std::size_t i, LawPlan& plan) const {
     if (plan.range.below == 0) return;
     const double log_above = std::log(2 * plan.range.above);
-    const double aim = std::log(1e-12 / static_cast<double>(laws_[i].count));
-    for (double x = 0; -x * x / 2 > std::log(2 * plan.range.below); x += 0.125) {
+    const double aim = std::log(1e-8 / static_cast<double>(laws_[i].count));
+    for (double x = 0; - x * x / 2 > std::log(2 * plan.range.below); x += 0.125) {
       const LossLaw::Range trial = laws_[i].law.range(-x * x / 2, log_above);
       const double loss = laws_[i].law.loss(trial.low);
       if (-x * x / 2 + tilt_ * loss - plan.log_scale > aim) continue;
@@ -313,12 +387,13 @@ class Planner {
     }
   }
 
-  // Where the law is narrower than the lattice, its barycentre should be a lattice point: otherwise the
-  // lower bound loses up to a step.
+  // Where the law is narrower than the lattice, its barycentre should be a lattice point: otherwise
+  // the lower bound loses up to a step.
   static double bulk(const Nodes& nodes, double step) {
     Eigen::Index heaviest = 0;
     nodes.log_weight.maxCoeff(&heaviest);
     const double centre = nodes.loss[heaviest];
+    if (step > 20) return centre;
     double mass = 0;
     double lean = 0;
     for (Eigen::Index k = 0; k < nodes.loss.size(); ++k) {
@@ -330,8 +405,9 @@ class Planner {
     return centre - std::log1p(lean / mass);
   }
 
-  // The knots lie closer where the tilted law has its mass: with p the mass beyond a cell, its width is
-  // at most step / (2 p^{3/8}), which raises the law's variance by less than twice what equal widths do.
+  // The knots lie closer where the tilted law has its mass: with p the mass beyond a cell, its
+  // width is at most step / (2 p^{3/8}), which raises the law's variance by less than twice what
+  // equal widths do.
   void choose_knots(std::size_t i, LawPlan& plan) const {
     const LossLaw& law = laws_[i].law;
     const Cumulants one = nodes_[i].at(tilt_);
@@ -345,16 +421,20 @@ class Planner {
                         std::exp(nodes.log_weight[k] + tilt_ * nodes.loss[k] - one.value));
     std::sort(tail.begin(), tail.end());
     double sum = 0;
-    for (auto& [loss, mass] : tail) mass = sum += mass;  // now cumulative
+    const double unit = is_tail(i) ? rare_mass(i) : 1;
+    for (auto& [loss, mass] : tail) mass = sum += mass / unit;  // now cumulative
 
     const double step = plan.first_step;
-    plan.origin = law.atoms().empty() ? bulk(nodes, step) : law.atoms().front().loss;
+    plan.origin = is_tail(i)            ? 0
+                  : law.atoms().empty() ? bulk(nodes, step)
+                                        : law.atoms().front().loss;
     double low_loss = law.has_density() ? law.loss(plan.range.low) : law.atoms().front().loss;
     double high_loss = law.has_density() ? law.loss(plan.range.high) : law.atoms().back().loss;
     low_loss -= plan.origin;
     high_loss -= plan.origin;
     // One knot more at the lower end, for origins up to a step higher.
-    const auto first = static_cast<std::int64_t>(std::floor(low_loss / step * (1 + 1e-12) - 1e-3)) - 1;
+    const auto first =
+        static_cast<std::int64_t>(std::floor(low_loss / step * (1 + 1e-12) - 1e-3)) - 1;
     const auto last = static_cast<std::int64_t>(std::ceil(high_loss / step * (1 + 1e-12) + 1e-3));
     std::size_t at = 0;
     const auto beyond = [&](std::size_t k, double loss) {
@@ -362,6 +442,7 @@ class Planner {
       const double including = k < tail.size() ? tail[k].second : sum;
       return loss > one.mean ? sum - below : including;
     };
+    const double negligible = 1e-10 / static_cast<double>(laws_[i].count);
     const double widest = std::max(1.0, 0.5 / ((tilt_ + 1) * step));
     for (std::int64_t j = first; j < last;) {
       plan.knots.push_back(j);
@@ -375,8 +456,12 @@ class Planner {
         const double far = loss + wide * step;
         while (end < tail.size() && tail[end].first < far) ++end;
         if ((loss > one.mean) != (far > one.mean)) break;
-        const double mass = std::max(loss > one.mean ? beyond(at, loss) : beyond(end, far), 1e-30);
+        const double near_mass = beyond(at, loss);
+        const double far_mass = beyond(end, far);
+        const double mass = std::max({near_mass, far_mass, 1e-30});
         if (wide * std::pow(mass, 0.375) > 0.5) break;
+        // Contraction loses where the law falls steeply within a cell.
+        if (mass > negligible && 4 * std::min(near_mass, far_mass) < mass) break;
         spacing *= 2;
       }
       j += spacing;
@@ -401,6 +486,10 @@ Plan plan_for_delta(const std::vector<CountedLaw>& laws, double delta) {
   return planner.plan(planner.tilt_for(epsilon), epsilon, std::log(delta));
 }
 
+std::vector<CountedLaw> cut_tails(const std::vector<CountedLaw>& laws, const Plan& plan) {
+  return Planner(laws, plan.log_delta).cut(plan);
+}
+
 Plan plan_near(const std::vector<CountedLaw>& laws, double delta, double epsilon) {
   Planner planner(laws, std::log(delta));
   return planner.plan(planner.tilt_for(epsilon), epsilon, std::log(delta));
@@ -408,8 +497,7 @@ Plan plan_near(const std::vector<CountedLaw>& laws, double delta, double epsilon
 
 Plan plan_for_epsilon(const std::vector<CountedLaw>& laws, double epsilon) {
   const Planner wide(laws, kMinLogDelta);
-  const double log_delta =
-      std::clamp(wide.log_delta_at(wide.tilt_for(epsilon)), kMinLogDelta, 0.0);
+  const double log_delta = std::clamp(wide.log_delta_at(wide.tilt_for(epsilon)), kMinLogDelta, 0.0);
   Planner planner(laws, log_delta);
   return planner.plan(planner.tilt_for(epsilon), epsilon, log_delta);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Chooses tilt, grids and windows for a composition. Nothing here is part of a proof: a bad plan costs
-// accuracy, never correctness. Internal to the PLD accountant.
+// Chooses tilt, grids and windows for a composition. Nothing here is part of a proof: a bad plan
+// costs accuracy, never correctness. Internal to the PLD accountant.
 
 #include <Eigen/Core>
 #include <cstdint>
@@ -11,14 +11,18 @@
 
 namespace sotto::pld {
 
-/// A law that is composed `count` times with itself.
+/// A law that is composed `count` times with itself. For upper bounds it may be cut at a coordinate
+/// into its bulk and its rare large losses, which are then composed like two laws (lemma 6).
 struct CountedLaw {
+  enum class Piece { kWhole, kBulk, kTail };
   LossLaw law;
   std::int64_t count;
+  Piece piece = Piece::kWhole;
+  double cut = 0;
 };
 
-/// A stretch of the lattice that holds nearly all of a composed, tilted loss, and the exponents of the
-/// Chernoff bounds that prove it.
+/// A stretch of the lattice that holds nearly all of a composed, tilted loss, and the exponents of
+/// the Chernoff bounds that prove it.
 struct Window {
   double low = 0;
   double high = 0;
@@ -47,11 +51,12 @@ struct LawPlan {
 
 struct Plan {
   double tilt;
-  double epsilon;    ///< estimates, where the tilt is right
+  double epsilon;  ///< estimates, where the tilt is right
   double log_delta;
   double last_step;
   Window window;
   std::vector<LawPlan> laws;
+  double size;  ///< points of the largest lattice
 };
 
 /// For the epsilon at `delta`, which is estimated first.
@@ -60,5 +65,9 @@ Plan plan_for_delta(const std::vector<CountedLaw>& laws, double delta);
 Plan plan_near(const std::vector<CountedLaw>& laws, double delta, double epsilon);
 /// For the delta at `epsilon`.
 Plan plan_for_epsilon(const std::vector<CountedLaw>& laws, double epsilon);
+
+/// The same laws, cut where that makes lattices smaller at a cost that is small against the plan's
+/// accuracy. For upper bounds only.
+std::vector<CountedLaw> cut_tails(const std::vector<CountedLaw>& laws, const Plan& plan);
 
 }  // namespace sotto::pld

@@ -15,6 +15,7 @@ constexpr int kLargestOrder = 1 << 14;
 constexpr int kExactMoments = 1024;  // beyond, |a - b|^k <= a^k + b^k
 // Below it sampling is not worth resolving: full-batch cost instead.
 constexpr double kSmallestMultiplier = 0.05;
+constexpr double kLargestMultiplier = 1e100;  // less noise only costs; beyond it squares underflow
 constexpr double kLogRootTwoPi = 0.91893853320467274178;
 
 // log |e^y - 1|.
@@ -81,7 +82,7 @@ double log_chain_moment(double z, int k) {
 }  // namespace
 
 FixedSizeGaussian::FixedSizeGaussian(double rate, double z, Relation relation)
-    : rate_(rate), z_(z), relation_(relation) {}
+    : rate_(rate), z_(std::min(z, kLargestMultiplier)), relation_(relation) {}
 
 double FixedSizeGaussian::compute_log_term(int k) const {
   if (k > kExactMoments) {

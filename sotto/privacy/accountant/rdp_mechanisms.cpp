@@ -11,6 +11,9 @@ namespace {
 constexpr double kLogRootTwoPi = 0.91893853320467274178;
 // Below it the integrand's peaks are too narrow to be worth resolving: full-batch cost instead.
 constexpr double kSmallestMultiplier = 0.02;
+// Rounding the noise down or the rate up to these only costs; beyond them squares underflow.
+constexpr double kLargestMultiplier = 1e100;
+constexpr double kSmallestRate = 1e-150;
 // Beyond it e^epsilon overflows, and the curve is epsilon to double precision.
 constexpr double kLargestPure = 300;
 
@@ -71,17 +74,19 @@ double rdp_pure(double epsilon, double beta) {
 double rdp_bounded_range(double epsilon, double beta) {
   const double alpha = 1 + beta;
   const double quadratic = alpha * epsilon * epsilon / 8;
-  // log((1 - e^{-s epsilon}) / (1 - e^{-epsilon}))
-  const double log_range = std::log(-std::expm1(-epsilon));
-  const double log_alpha = std::log(-std::expm1(-alpha * epsilon)) - log_range;
-  const double log_beta = std::log(-std::expm1(-beta * epsilon)) - log_range;
-  const double shift = std::log(beta / alpha) + log_alpha - log_beta + epsilon;
-  const double exact = shift + (log_alpha - std::log(alpha)) / beta;
-  const double rounding = 1e-15 * (1 + 1 / beta) * (1 + std::abs(std::log(epsilon)));
+  // (1 - e^{-alpha epsilon}) / (1 - e^{-epsilon}) = 1 + growth
+  const double growth = -std::expm1(-beta * epsilon) / std::expm1(epsilon);
+  const double log_ratio = std::log1p(growth) - std::log1p(beta);
+  const double shift =
+      epsilon + std::log(beta * std::expm1(-epsilon) / std::expm1(-beta * epsilon)) + log_ratio;
+  const double exact = shift + log_ratio / beta;
+  const double rounding = 1e-15 * (1 + epsilon);
   return std::min({quadratic, exact + rounding, epsilon});
 }
 
 double rdp_poisson_gaussian(double rate, double z, double beta) {
+  rate = std::max(rate, kSmallestRate);
+  z = std::min(z, kLargestMultiplier);
   const double alpha = 1 + beta;
   const double full = rdp_gaussian(z, beta);
   if (rate >= 1 || z < kSmallestMultiplier) return full;
@@ -113,6 +118,8 @@ double rdp_poisson_gaussian(double rate, double z, double beta) {
 }
 
 double rdp_poisson_gaussian_replace(double rate, double z, double beta) {
+  rate = std::max(rate, kSmallestRate);
+  z = std::min(z, kLargestMultiplier);
   const double alpha = 1 + beta;
   const double full = rdp_gaussian(z, beta);
   if (rate >= 1 || z < kSmallestMultiplier) return full;

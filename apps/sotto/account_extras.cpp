@@ -1,0 +1,122 @@
+#include "account_extras.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "exit_codes.hpp"
+#include "sotto/core/file.hpp"
+#include "sotto/privacy/accountant.hpp"
+#include "sotto/privacy/accountant/pld.hpp"
+#include "sotto/report/chart_page.hpp"
+
+namespace sotto::app {
+namespace {
+
+constexpr int kPoints = 200;
+
+/// Where delta has become as good as nothing: the curve's right end.
+Expected<double> interesting_epsilon(const CanonicalEvent& event) {
+  SOTTO_ASSIGN(const double epsilon, pld_accountant().epsilon_upper(event, 1e-12));
+  return std::isfinite(epsilon) ? std::max(epsilon, 1e-3) : 10;
+}
+
+nlohmann::json number_or_null(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
+}  // namespace
+
+Expected<int> account_curve(const Event& event,
+                            const std::string& neighbours,
+                            std::optional<double> largest_epsilon,
+                            const std::string& html_path) {
+  SOTTO_ASSIGN(const CanonicalEvent terms, canonical(event));
+  SOTTO_TRY(pld_accountant().supports(terms));
+  double largest = 0;
+  if (largest_epsilon) {
+    largest = *largest_epsilon;
+  } else {
+    SOTTO_ASSIGN(largest, interesting_epsilon(terms));
+  }
+  SOTTO_ASSIGN(const ComposedLoss loss, ComposedLoss::compose(terms, largest));
+
+  Chart delta{"Delta over epsilon", "epsilon", "delta", true, {{"upper bound", {}}, {"lower bound", {}}}};
+  Chart errors{"Trade-off: what an attacker's test can reach at best",
+               "type I error",
+               "type II error, at least",
+               false,
+               {{"this release", {}}, {"no information at all", {}}}};
+  nlohmann::json deltas = nlohmann::json::array();
+  nlohmann::json trade_off = nlohmann::json::array();
+  for (int k = 0; k <= kPoints; ++k) {
+    const double share = static_cast<double>(k) / kPoints;
+    const double epsilon = largest * share;
+    const Interval at = loss.delta(epsilon);
+    deltas.push_back({{"epsilon", epsilon}, {"delta_lower", at.lower}, {"delta_upper", at.upper}});
+    if (at.upper > 0) delta.series[0].points.emplace_back(epsilon, at.upper);
+    if (at.lower > 0) delta.series[1].points.emplace_back(epsilon, at.lower);
+    const double beta = loss.trade_off(share);
+    trade_off.push_back({{"type_1", share}, {"type_2", beta}});
+    errors.series[0].points.emplace_back(share, beta);
+    errors.series[1].points.emplace_back(share, 1 - share);
+  }
+  if (html_path.empty()) {
+    fmt::print("{}\n",
+               nlohmann::json({{"event", to_string(event)},
+                               {"neighbours", neighbours},
+                               {"curve", deltas},
+                               {"trade_off", trade_off}})
+                   .dump());
+    return kSuccess;
+  }
+  const std::string page = chart_page(
+      "What a release costs",
+      {to_string(event) + " under " + neighbours + ".",
+       "The first chart gives, for each epsilon, the delta at which the release is (epsilon, delta)-private; the true value lies between the two lines. "
+       "The second one is the same fact for an attacker who must decide whether a given person was in the data: no test is better than the line."},
+      {delta, errors});
+  SOTTO_TRY(write_file_atomically(html_path, page));
+  fmt::print("{} written\n", html_path);
+  return kSuccess;
+}
+
+Expected<int> account_formula(const std::string& method, const FormulaInputs& inputs, bool json) {
+  SOTTO_ASSIGN(const Formula formula, paper_formula(method, inputs));
+  SOTTO_ASSIGN(const CanonicalEvent terms, canonical(formula.event));
+  SOTTO_ASSIGN(const Accountant* accountant, tightest_accountant(terms));
+  SOTTO_ASSIGN(const double spent, accountant->epsilon_upper(terms, inputs.delta));
+  if (json) {
+    fmt::print("{}\n",
+               nlohmann::json({{"method", method},
+                               {"claimed", inputs.epsilon},
+                               {"delta", inputs.delta},
+                               {"neighbours", to_string(inputs.relation)},
+                               {"noise", formula.noise},
+                               {"noise_meaning", formula.noise_meaning},
+                               {"noise_multiplier", formula.noise_multiplier},
+                               {"event", to_string(formula.event)},
+                               {"epsilon_spent", number_or_null(spent)},
+                               {"accountant", accountant->name()},
+                               {"source", formula.source},
+                               {"trap", formula.trap}})
+                   .dump());
+    return kSuccess;
+  }
+  fmt::print("{} as printed in {}\n", method, formula.source);
+  fmt::print("  noise      {:.6g} ({})\n", formula.noise, formula.noise_meaning);
+  fmt::print("  releases   {} ({})\n", to_string(formula.event), to_string(inputs.relation));
+  fmt::print("  claims     epsilon {:g} at delta {:g}\n", inputs.epsilon, inputs.delta);
+  fmt::print("  spends     epsilon {:.6g} ({}): {}\n",
+             spent,
+             accountant->name(),
+             spent > inputs.epsilon
+                 ? "MORE than claimed"
+                 : fmt::format("{:.2g} of what it claims", spent / inputs.epsilon));
+  if (!formula.trap.empty()) fmt::print("  note       {}\n", formula.trap);
+  return kSuccess;
+}
+
+}  // namespace sotto::app

@@ -1,0 +1,245 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "exit_codes.hpp"
+#include "method_options.hpp"
+#include "progress.hpp"
+#include "sotto/audit/method_audit.hpp"
+#include "sotto/audit/score_file.hpp"
+#include "sotto/core/file.hpp"
+#include "sotto/core/parallel.hpp"
+#include "verbs.hpp"
+
+namespace sotto::app {
+namespace {
+
+struct Arguments {
+  MethodArguments method;
+  std::optional<double> epsilon;
+  std::optional<double> delta;
+  std::int64_t runs = 30'000;
+  std::string view = "all";
+  std::string canary = "direction";
+  std::string neighbours = "zero-out";
+  double confidence = 0.95;
+  std::uint64_t seed = 1;
+  std::string roc_path;
+  std::string resume_path;
+  int threads = 0;
+  bool json = false;
+  bool quiet = false;
+};
+
+Expected<MethodAuditOptions> read_options(const Arguments& arguments) {
+  if (!arguments.epsilon || !arguments.delta)
+    return fail(
+        ErrorKind::kUsage,
+        "audit needs the claim: --epsilon and --delta, for example --epsilon 1 --delta 1e-5.");
+  if (arguments.runs < 100 || arguments.runs > 100'000'000)
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("--runs must lie between 100 and 100,000,000, but is {}.", arguments.runs));
+  MethodAuditOptions options;
+  options.method = arguments.method.name;
+  options.options = arguments.method.given();
+  options.epsilon = *arguments.epsilon;
+  options.delta = *arguments.delta;
+  options.confidence = arguments.confidence;
+  options.seed = arguments.seed;
+  SOTTO_ASSIGN(options.view, parse_view(arguments.view));
+  SOTTO_ASSIGN(options.canary, parse_canary(arguments.canary));
+  SOTTO_ASSIGN(options.relation, parse_relation(arguments.neighbours));
+  return options;
+}
+
+/// All that decides a score: scores of two audits with the same text may be mixed.
+std::string describe(const MethodAuditOptions& options, const PreparedRun& run) {
+  std::string text = fmt::format("{} epsilon {} delta {} {} view {} canary {} seed {}",
+                                 options.method,
+                                 options.epsilon,
+                                 options.delta,
+                                 to_string(options.relation),
+                                 to_string(options.view),
+                                 to_string(options.canary),
+                                 options.seed);
+  for (const auto& setting : run.configured.settings)
+    text += fmt::format(" {} {}", setting.name, setting.value);
+  return text;
+}
+
+/// In chunks, so that progress shows, ^C is heard and the file stays fresh.
+Expected<void> collect_all(const Arguments& arguments,
+                           const MethodAudit& audit,
+                           const std::string& description,
+                           Scores& scores) {
+  constexpr std::int64_t kChunk = 500;
+  const std::int64_t before = scores.runs();
+  const bool shows = !arguments.quiet && !arguments.json && ::isatty(STDERR_FILENO) == 1;
+  Progress interrupts(arguments.method.name, /*quiet=*/true);
+  const auto begin = std::chrono::steady_clock::now();
+  auto saved = begin;
+  while (scores.runs() < arguments.runs) {
+    collect(audit.trial(), std::min(arguments.runs, scores.runs() + kChunk), scores);
+    const bool goes_on = !Progress::interrupted();
+    const auto now = std::chrono::steady_clock::now();
+    if (shows) {
+      const double elapsed = std::chrono::duration<double>(now - begin).count();
+      const auto done = static_cast<double>(scores.runs() - before);
+      const auto left = static_cast<double>(arguments.runs - scores.runs());
+      fmt::print(stderr,
+                 "\raudit of {}: {} of {} runs a world, {:.0f} s left \x1b[K",
+                 arguments.method.name,
+                 scores.runs(),
+                 arguments.runs,
+                 elapsed * left / done);
+      std::fflush(stderr);
+    }
+    const bool last = !goes_on || scores.runs() == arguments.runs;
+    if (!arguments.resume_path.empty() && (last || now - saved > std::chrono::seconds(5))) {
+      SOTTO_TRY(save_scores(arguments.resume_path, description, scores));
+      saved = now;
+    }
+    if (!goes_on) break;
+  }
+  if (shows) fmt::print(stderr, "\n");
+  return {};
+}
+
+Expected<void> write_roc(const std::string& path, const Scores& scores, const Claim& claim) {
+  std::string text = "false_alarm,detected,claimed_at_most\n";
+  for (const RocPoint& point : roc(scores, claim))
+    text += fmt::format("{:.6g},{:.6g},{:.6g}\n", point.false_alarm, point.detected, point.claimed);
+  return write_file_atomically(path, text);
+}
+
+void print_report(const Arguments& arguments,
+                  const MethodAuditOptions& options,
+                  const AuditReport& report,
+                  double seconds) {
+  const Judgement& judged = report.judgement;
+  if (arguments.json) {
+    const nlohmann::json json = {
+        {"method", options.method},
+        {"claimed", {{"epsilon", options.epsilon}, {"delta", options.delta}}},
+        {"neighbours", to_string(options.relation)},
+        {"lower_bound", judged.lower_bound},
+        {"lower_bound_plain", judged.plain_bound},
+        {"confidence", options.confidence},
+        {"runs", report.runs},
+        {"runs_needed", report.runs_needed},
+        {"verdict", to_string(report.verdict)},
+        {"view", to_string(options.view)},
+        {"canary", to_string(options.canary)},
+        {"curve", report.curve},
+        {"false_alarms", judged.counts.false_alarms},
+        {"misses", judged.counts.misses},
+        {"judged", judged.counts.trials0},
+        {"seconds", seconds}};
+    fmt::print("{}\n", json.dump());
+    return;
+  }
+  fmt::print("{}: {} (claimed epsilon {:g} at delta {:g}, {})\n",
+             options.method,
+             to_string(report.verdict),
+             options.epsilon,
+             options.delta,
+             to_string(options.relation));
+  fmt::print(
+      "epsilon is at least {:.4f} with confidence {:g} by the claimed trade-off curve ({}), "
+      "{:.4f} by (epsilon, delta) alone\n",
+      judged.lower_bound,
+      options.confidence,
+      report.curve,
+      judged.plain_bound);
+  fmt::print(
+      "{} runs a world, view {}, canary {}; the best test erred on {} of {} runs without the "
+      "canary and on {} of {} with it\n",
+      report.runs,
+      to_string(options.view),
+      to_string(options.canary),
+      judged.counts.false_alarms,
+      judged.counts.trials0,
+      judged.counts.misses,
+      judged.counts.trials1);
+  if (report.verdict == Verdict::kNotEnoughPower)
+    fmt::print(
+        "An epsilon {:g} times the claim would need {} runs a world to be found with "
+        "probability {:g}: --runs {}\n",
+        kDetectable,
+        report.runs_needed,
+        kPower,
+        report.runs_needed);
+}
+
+Expected<int> run_audit(const Arguments& arguments) {
+  set_thread_count(arguments.threads);
+  SOTTO_ASSIGN(const MethodAuditOptions options, read_options(arguments));
+  for (const auto* path : {&arguments.roc_path, &arguments.resume_path})
+    if (!path->empty()) SOTTO_TRY(check_writable(*path));
+  SOTTO_ASSIGN(const MethodAudit audit, MethodAudit::prepare(options));
+  const std::string description = describe(options, audit.prepared());
+  Scores scores;
+  if (!arguments.resume_path.empty()) {
+    SOTTO_ASSIGN(scores, load_scores(arguments.resume_path, description));
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  SOTTO_TRY(collect_all(arguments, audit, description, scores));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  if (scores.runs() < arguments.runs) {
+    fmt::print(stderr,
+               "sotto: interrupted after {} of {} runs a world{}.\n",
+               scores.runs(),
+               arguments.runs,
+               arguments.resume_path.empty() ? "; with --resume FILE they would have been kept"
+                                             : "; the same command continues them");
+    return kInterrupted;
+  }
+  SOTTO_ASSIGN(const AuditReport outcome, report(scores, audit.claim(), audit.judge_options()));
+  print_report(arguments, options, outcome, took.count());
+  if (!arguments.roc_path.empty()) SOTTO_TRY(write_roc(arguments.roc_path, scores, audit.claim()));
+  return outcome.verdict == Verdict::kContradicts ? kAuditContradicts : kSuccess;
+}
+
+}  // namespace
+
+Action add_audit(CLI::App& app) {
+  auto* verb = app.add_subcommand("audit", "try to break a method's privacy claim");
+  auto a = std::make_shared<Arguments>();
+  a->method.add_to(*verb);
+  verb->add_option("--epsilon", a->epsilon, "the claim to attack")->group("Claim");
+  verb->add_option("--delta", a->delta, "the claim to attack")->group("Claim");
+  verb->add_option("--neighbours,--neighbors", a->neighbours, "zero-out, replace-one or add-remove")
+      ->capture_default_str()
+      ->group("Claim");
+  verb->add_option("--runs", a->runs, "runs of each of the two worlds")->capture_default_str();
+  verb->add_option(
+          "--view", a->view, "what the attacker sees: all released values, or the final model")
+      ->capture_default_str();
+  verb->add_option("--canary", a->canary, "direction (alone in its feature) or label-flip")
+      ->capture_default_str();
+  verb->add_option("--confidence", a->confidence, "of the lower bound")->capture_default_str();
+  verb->add_option("--seed", a->seed, "of the audit's own randomness")->capture_default_str();
+  verb->add_option("--roc", a->roc_path, "write the ROC beside the claimed trade-off curve (CSV)");
+  verb->add_option("--resume", a->resume_path, "keep the scores here, and continue from them");
+  verb->add_option("--threads", a->threads, "0: all cores")->capture_default_str();
+  verb->add_flag("--json", a->json, "print one object for machines");
+  verb->add_flag("-q,--quiet", a->quiet, "no progress");
+  verb->footer(R"(
+Trains thousands of times on two made-up data sets that differ in one record, the canary, and tests how well
+they can be told apart. The lower bound holds for every attack-free reading of the claim: if it exceeds the
+claimed epsilon, the claim is false (exit code 5), up to the stated confidence.
+
+  sotto audit --method dp-gd --epsilon 1 --delta 1e-5
+  sotto audit --method dp-sgd --epsilon 1 --delta 1e-5 --view final --roc roc.csv)");
+  return [a] { return run_audit(*a); };
+}
+
+}  // namespace sotto::app

@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "exit_codes.hpp"
+#include "sotto/audit/verify.hpp"
+#include "sotto/core/file.hpp"
+#include "verbs.hpp"
+
+namespace sotto::app {
+namespace {
+
+struct Arguments {
+  std::string path;
+  bool json = false;
+};
+
+void print(const Verification& result, bool as_json) {
+  if (as_json) {
+    nlohmann::json checks = nlohmann::json::array();
+    for (const auto& [name, outcome, detail] : result.checks)
+      checks.push_back({{"check", name}, {"outcome", to_string(outcome)}, {"detail", detail}});
+    nlohmann::json prices = nlohmann::json::array();
+    for (const auto& [accountant, epsilon, claimed] : result.prices)
+      prices.push_back({{"name", accountant},
+                        {"epsilon", std::isfinite(epsilon) ? nlohmann::json(epsilon) : nullptr},
+                        {"claimed", claimed}});
+    fmt::print("{}\n",
+               nlohmann::json(
+                   {{"private", result.is_private},
+                    {"claimed_epsilon",
+                     std::isfinite(result.claimed_epsilon) ? nlohmann::json(result.claimed_epsilon)
+                                                           : nullptr},
+                    {"delta", result.delta},
+                    {"accountants", prices},
+                    {"checks", checks},
+                    {"verdict", result.contradicts() ? "contradicts the claim" : "consistent"}})
+                   .dump());
+    return;
+  }
+  if (!result.prices.empty()) {
+    fmt::print("{:<12} {:>12}\n", "accountant", "epsilon");
+    for (const auto& [accountant, epsilon, claimed] : result.prices)
+      fmt::print("{:<12} {:>12.6g}{}\n", accountant, epsilon, claimed ? "   (claimed)" : "");
+    fmt::print(
+        "{:<12} {:>12.6g}   at delta {:g}\n\n", "the record", result.claimed_epsilon, result.delta);
+  }
+  for (const auto& [name, outcome, detail] : result.checks)
+    fmt::print("{:<14} {:<24} {}\n", to_string(outcome), name, detail);
+  fmt::print(
+      "\n{}\n",
+      result.contradicts() ? "The record contradicts itself." : "The record holds together.");
+}
+
+Expected<int> run_verify(const Arguments& arguments) {
+  SOTTO_ASSIGN(const std::string text, read_text_file(arguments.path));
+  const nlohmann::json record = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (record.is_discarded())
+    return fail(ErrorKind::kBadData,
+                fmt::format("{} is not JSON, or was cut short. Give the file that `sotto train "
+                            "--record` wrote.",
+                            arguments.path));
+  SOTTO_ASSIGN(const Verification result, verify_record(record));
+  print(result, arguments.json);
+  return result.contradicts() ? kAuditContradicts : kSuccess;
+}
+
+}  // namespace
+
+Action add_verify(CLI::App& app) {
+  auto* verb = app.add_subcommand("verify", "check a run record: price it anew and compare");
+  auto a = std::make_shared<Arguments>();
+  verb->add_option("RECORD", a->path, "the file that `sotto train --record` wrote")->required();
+  verb->add_flag("--json", a->json, "print one object for machines");
+  verb->footer(R"(
+Prices the recorded events with every accountant that applies, checks that the plan covers them, that every
+batch really drawn was charged for, and that one relation is used throughout; flags known seeds and printed
+training values. Exit code 5 if something contradicts the claim.)");
+  return [a] { return run_verify(*a); };
+}
+
+}  // namespace sotto::app

@@ -1,0 +1,141 @@
+#include "sotto/audit/method_audit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "sotto/audit/attacker.hpp"
+#include "sotto/oracle/private_oracle.hpp"
+
+namespace sotto {
+namespace {
+
+using Option = std::pair<const char*, const char*>;
+constexpr std::array<Option, 6> kStrongAttack = {Option{"steps", "20"},
+                                                 Option{"step_size", "0.1"},
+                                                 Option{"schedule", "constant"},
+                                                 Option{"momentum", "0"},
+                                                 Option{"clip_radius", "0.25"},
+                                                 Option{"expected_batch", "20"}};
+
+GivenOptions with_defaults(GivenOptions given, const MethodInfo& method) {
+  const auto has = [](const auto& list, std::string_view name, auto project) {
+    return std::any_of(
+        list.begin(), list.end(), [&](const auto& each) { return project(each) == name; });
+  };
+  const auto given_name = [](const auto& option) { return option.first; };
+  const auto known_name = [](const OptionInfo& option) { return option.name; };
+  const bool has_epochs = has(given, "epochs", given_name);
+  for (const auto& [name, value] : kStrongAttack) {
+    if (has(given, name, given_name) || !has(method.options, name, known_name)) continue;
+    if (std::string_view(name) == "steps" && has_epochs) continue;
+    given.emplace_back(name, value);
+  }
+  return given;
+}
+
+}  // namespace
+
+Expected<View> parse_view(std::string_view text) {
+  for (const View view : {View::kAll, View::kFinal})
+    if (text == to_string(view)) return view;
+  return fail(
+      ErrorKind::kUsage,
+      fmt::format("--view must be all (every released value) or final (the model), but is '{}'.",
+                  text));
+}
+
+std::string_view to_string(View view) { return view == View::kAll ? "all" : "final"; }
+
+std::string_view to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kConsistent:
+      return "consistent";
+    case Verdict::kContradicts:
+      return "contradicts the claim";
+    case Verdict::kNotEnoughPower:
+      return "not enough power";
+  }
+  return "";
+}
+
+Expected<AuditReport> report(const Scores& scores,
+                             const Claim& claim,
+                             const JudgeOptions& options) {
+  AuditReport result;
+  SOTTO_ASSIGN(result.judgement, judge(scores, claim, options));
+  result.runs = scores.runs();
+  result.runs_needed = runs_needed(claim, options, kDetectable, kPower);
+  result.curve = claim.curve();
+  if (result.judgement.lower_bound > claim.epsilon())
+    result.verdict = Verdict::kContradicts;
+  else if (result.runs < result.runs_needed)
+    result.verdict = Verdict::kNotEnoughPower;
+  return result;
+}
+
+Expected<MethodAudit> MethodAudit::prepare(const MethodAuditOptions& options) {
+  MethodAudit audit;
+  audit.options_ = options;
+  SOTTO_ASSIGN(const MethodInfo* method, find_method(options.method));
+  if (!method->is_private)
+    return fail(ErrorKind::kUsage,
+                fmt::format("{} claims no privacy, so there is nothing to audit.", options.method));
+  if (!(options.confidence > 0.5 && options.confidence < 1))
+    return fail(ErrorKind::kUsage,
+                fmt::format("--confidence must lie between 0.5 and 1, but is {}. Use 0.95 or 0.99.",
+                            options.confidence));
+  audit.worlds_ = std::make_unique<Worlds>(options.relation, options.canary);
+  TrainOptions train;
+  train.method = options.method;
+  train.options = with_defaults(options.options, *method);
+  train.epsilon = options.epsilon;
+  train.delta = options.delta;
+  const PublicProblem& problem = audit.worlds_->problem();
+  SOTTO_ASSIGN(audit.prepared_, sotto::prepare(problem, train));
+  audit.price_ =
+      std::make_unique<KnownPrice>(*audit.prepared_.accountant, audit.prepared_.epsilon_planned);
+  const Optimizer& optimizer = *audit.prepared_.configured.optimizer;
+  SOTTO_ASSIGN(audit.claim_,
+               sharpest_claim(
+                   options.epsilon,
+                   options.delta,
+                   [&optimizer, problem](double z) { return optimizer.plan(problem, z).event; },
+                   audit.prepared_.noise_multiplier));
+  // What one run can't do, none can: the first failure is the user's to see.
+  SOTTO_TRY(audit.try_run(1, -1));
+  return audit;
+}
+
+Expected<double> MethodAudit::try_run(int world, std::int64_t run) const {
+  SOTTO_ASSIGN(
+      Ledger ledger,
+      open_ledger(prepared_.plan.event, prepared_.plan.noise_samples, options_.delta, *price_));
+  const std::uint64_t instance =
+      2 * static_cast<std::uint64_t>(run + 1) + static_cast<std::uint64_t>(world);
+  PrivateOracle oracle(worlds_->engine(world),
+                       worlds_->problem(),
+                       ledger,
+                       Stream::seeded(options_.seed, Purpose::kSampling, instance),
+                       Stream::seeded(options_.seed, Purpose::kNoise, instance));
+  const Optimizer& optimizer = *prepared_.configured.optimizer;
+  NoObserver observer;
+  if (options_.view == View::kFinal) {
+    SOTTO_ASSIGN(const OptimizerResult result,
+                 optimizer.run(oracle, prepared_.noise_multiplier, observer));
+    return result.w.dot(worlds_->pull());
+  }
+  Attacker attacker(oracle, *worlds_);
+  SOTTO_TRY(optimizer.run(attacker, prepared_.noise_multiplier, observer));
+  return attacker.log_likelihood_ratio();
+}
+
+double MethodAudit::run(int world, std::int64_t run) const {
+  const Expected<double> score = try_run(world, run);
+  return score ? *score : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace sotto

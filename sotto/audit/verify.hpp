@@ -1,0 +1,44 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+
+/// One thing that a run record says, held against another.
+struct RecordCheck {
+  enum class Outcome { kOk, kFlag, kContradiction };
+  std::string name;
+  Outcome outcome = Outcome::kOk;
+  std::string detail;
+};
+std::string_view to_string(RecordCheck::Outcome outcome);
+
+/// What an accountant says of the recorded events, at the record's delta and with its noise
+/// samples.
+struct Repriced {
+  std::string accountant;
+  double epsilon = 0;
+  bool claimed = false;  ///< the record quotes this accountant
+};
+
+struct Verification {
+  bool is_private = false;
+  double claimed_epsilon = 0;
+  double delta = 0;
+  std::vector<Repriced> prices;
+  std::vector<RecordCheck> checks;
+
+  bool contradicts() const;
+};
+
+/// Checks a run record (`sotto train --record`): the charged events are priced anew by every
+/// accountant that has a theorem for them, the plan must cover them, every batch that was really
+/// drawn must have been charged for, and the relation must be the same everywhere. Reads no data.
+/// What can't be read as a record at all is a bad-data error; what doesn't fit is a contradiction.
+Expected<Verification> verify_record(const nlohmann::json& record);
+
+}  // namespace sotto

@@ -1,0 +1,72 @@
+#include "sotto/audit/claim.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace sotto {
+namespace {
+
+constexpr double kDelta = 1e-5;
+constexpr double kMu = 0.268051;  // of (1, 1e-5) [BW18]
+
+EventFamily gaussians(int count) {
+  return [=](double z) { return Event::repeat(count, Event::gaussian(z, Relation::kZeroOut)); };
+}
+
+TEST(Claim, GaussianRefutesUpToTheRealEpsilon) {
+  const auto claim = gaussian_claim(1, kDelta);
+  const double half = normal_cdf(-kMu / 2);
+  EXPECT_NEAR(*claim->largest_refuted(2 * half), 1, 2e-5);
+  EXPECT_NEAR(*claim->largest_refuted(ErrorBounds{half, half}), 1, 2e-5);
+  EXPECT_NEAR(claim->trade_off(half), half, 1e-6);
+  EXPECT_EQ(claim->trade_off(0), 1);
+  EXPECT_EQ(claim->trade_off(1), 0);
+}
+
+// The numerical family must agree with the closed form where both apply.
+TEST(Claim, EventCurveAgreesWithTheGaussianOne) {
+  const auto by_event = event_claim(1, kDelta, gaussians(20), std::sqrt(20.0) / kMu);
+  ASSERT_TRUE(by_event) << by_event.error().message;
+  const auto closed = gaussian_claim(1, kDelta);
+  for (const double total : {0.95, 0.8934, 0.8}) {
+    const double numeric = *(*by_event)->largest_refuted(total);
+    const double exact = *closed->largest_refuted(total);
+    EXPECT_LE(numeric, exact * (1 + 1e-6));
+    EXPECT_GT(numeric, exact * 0.99);
+  }
+  const ErrorBounds tail{0.05, normal_cdf(normal_quantile(0.95) - 0.4)};
+  EXPECT_LE(*(*by_event)->largest_refuted(tail), *closed->largest_refuted(tail) * (1 + 1e-6));
+  EXPECT_GT(*(*by_event)->largest_refuted(tail), *closed->largest_refuted(tail) * 0.97);
+  EXPECT_NEAR((*by_event)->trade_off(0.3), closed->trade_off(0.3), 1e-3);
+}
+
+TEST(Claim, NothingIsRefutedByAUselessTest) {
+  const auto by_event = event_claim(1, kDelta, gaussians(20), std::sqrt(20.0) / kMu);
+  ASSERT_TRUE(by_event);
+  EXPECT_EQ(*(*by_event)->largest_refuted(1.0), 0);
+  EXPECT_EQ(*gaussian_claim(1, kDelta)->largest_refuted(1.0), 0);
+  EXPECT_EQ(*plain_claim(1, kDelta)->largest_refuted(1.0), 0);
+}
+
+TEST(Claim, PlainCurve) {
+  const auto claim = plain_claim(1, 0);
+  const double error = 1 / (1 + std::exp(1.0));
+  EXPECT_NEAR(*claim->largest_refuted(2 * error), 1, 1e-12);
+  EXPECT_NEAR(claim->trade_off(error), error, 1e-12);
+}
+
+TEST(Claim, TheSharpestIsTaken) {
+  EXPECT_STREQ((*sharpest_claim(1, kDelta, gaussians(3), 5))->curve(), "gaussian");
+  const EventFamily sampled = [](double z) {
+    return Event::repeat(3, Event::poisson(0.1, Event::gaussian(z, Relation::kZeroOut)));
+  };
+  EXPECT_STREQ((*sharpest_claim(1, kDelta, sampled, 5))->curve(), "pld");
+  const EventFamily fixed = [](double z) {
+    return Event::fixed_size(10, 100, Event::gaussian(z, Relation::kReplaceOne));
+  };
+  EXPECT_STREQ((*sharpest_claim(1, kDelta, fixed, 5))->curve(), "plain");
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,107 @@
+#include "sotto/audit/method_audit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "sotto/core/parallel.hpp"
+
+namespace sotto {
+namespace {
+
+MethodAuditOptions options_for(const std::string& method) {
+  MethodAuditOptions options;
+  options.method = method;
+  return options;
+}
+
+Expected<Judgement> audit(const MethodAuditOptions& options, std::int64_t runs) {
+  SOTTO_ASSIGN(const MethodAudit prepared, MethodAudit::prepare(options));
+  Scores scores;
+  collect(prepared.trial(), runs, scores);
+  return judge(scores, prepared.claim(), prepared.judge_options());
+}
+
+// Every registered method, under every relation, at a large epsilon where few runs suffice: not
+// refuted, and yet attacked well. Six audits, each alarms falsely with probability at most 1e-6
+// / 6.
+TEST(MethodAudit, EveryMethodIsAttackedWellAndKeepsItsClaim) {
+  int audits = 0;
+  for (const auto& method : methods()) {
+    if (!method.is_private) continue;
+    for (const Relation relation :
+         {Relation::kZeroOut, Relation::kReplaceOne, Relation::kAddRemove}) {
+      MethodAuditOptions options = options_for(method.name);
+      options.relation = relation;
+      options.epsilon = 4;
+      options.confidence = 1 - 1e-6 / 6;
+      const auto judged = audit(options, 2000);
+      ASSERT_TRUE(judged) << method.name << ": " << judged.error().message;
+      EXPECT_LE(judged->lower_bound, 4) << method.name << " " << to_string(relation);
+      EXPECT_GT(judged->lower_bound, 2) << method.name << " " << to_string(relation);
+      ++audits;
+    }
+  }
+  EXPECT_GE(audits, 6);
+}
+
+TEST(MethodAudit, TheFinalModelTellsAsMuchAsAllOfDpGd) {
+  MethodAuditOptions options = options_for("dp-gd");
+  options.epsilon = 4;
+  options.view = View::kFinal;
+  const auto judged = audit(options, 2000);
+  ASSERT_TRUE(judged);
+  EXPECT_GT(judged->lower_bound, 2.5);
+}
+
+TEST(MethodAudit, TheLabelFlipIsACanaryToo) {
+  MethodAuditOptions options = options_for("dp-gd");
+  options.epsilon = 4;
+  options.canary = Canary::kLabelFlip;
+  const auto judged = audit(options, 2000);
+  ASSERT_TRUE(judged);
+  EXPECT_GT(judged->lower_bound, 2.5);
+}
+
+TEST(MethodAudit, ScoresDependOnTheRunNumberAlone) {
+  const auto prepared = MethodAudit::prepare(options_for("dp-sgd"));
+  ASSERT_TRUE(prepared);
+  Scores one, many;
+  set_thread_count(1);
+  collect(prepared->trial(), 50, one);
+  set_thread_count(4);
+  collect(prepared->trial(), 50, many);
+  set_thread_count(0);
+  for (int world = 0; world < 2; ++world) EXPECT_EQ(one.world[world], many.world[world]);
+  EXPECT_NE(one.world[0], one.world[1]);
+}
+
+TEST(MethodAudit, FewRunsAreNotEnoughPower) {
+  const auto prepared = MethodAudit::prepare(options_for("dp-gd"));
+  ASSERT_TRUE(prepared);
+  Scores scores;
+  collect(prepared->trial(), 500, scores);
+  const auto few = report(scores, prepared->claim(), prepared->judge_options());
+  ASSERT_TRUE(few);
+  EXPECT_EQ(few->verdict, Verdict::kNotEnoughPower);
+  EXPECT_GT(few->runs_needed, 3000);
+  // The same scores refute a much smaller claim, whatever the power.
+  for (double& score : scores.world[1]) score += 10;
+  const auto refuted = report(scores, prepared->claim(), prepared->judge_options());
+  ASSERT_TRUE(refuted);
+  EXPECT_EQ(refuted->verdict, Verdict::kContradicts);
+}
+
+TEST(MethodAudit, RefusesWhatMakesNoSense) {
+  EXPECT_EQ(MethodAudit::prepare(options_for("gd")).error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(MethodAudit::prepare(options_for("no-such")).error().kind, ErrorKind::kUsage);
+  MethodAuditOptions options = options_for("dp-gd");
+  options.confidence = 1;
+  EXPECT_EQ(MethodAudit::prepare(options).error().kind, ErrorKind::kUsage);
+  options = options_for("dp-gd");
+  options.epsilon = -1;
+  EXPECT_EQ(MethodAudit::prepare(options).error().kind, ErrorKind::kUsage);
+}
+
+}  // namespace
+}  // namespace sotto

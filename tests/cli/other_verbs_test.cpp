@@ -1,0 +1,119 @@
+// account, calibrate, methods, data, demo from the outside.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/command.hpp"
+
+namespace sotto::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST(Account, PricesAnEvent) {
+  const auto run = sotto({"account", "--event", "repeat(100, gaussian(42.2468))", "--neighbours", "zero-out", "--delta", "1e-6", "--json"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_EQ(json["delta"], 1e-6);
+  ASSERT_EQ(json["accountants"].size(), 1u);
+  EXPECT_EQ(json["accountants"][0]["name"], "gaussian");
+  EXPECT_NEAR(json["accountants"][0]["epsilon_upper"].get<double>(), 1, 1e-4);
+}
+
+TEST(Account, AllAccountantsThatApply) {
+  const auto run = sotto({"account", "--event", "repeat(100, poisson(0.01, gaussian(1)))", "--neighbours", "add-remove", "--delta", "1e-6", "--accountant", "all", "--json"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  std::vector<std::string> names;
+  const auto json = nlohmann::json::parse(run.out);
+  for (const auto& each : json["accountants"]) names.push_back(each["name"]);
+  EXPECT_EQ(names, (std::vector<std::string>{"rdp", "pld"})) << "the others don't apply and are left out";
+}
+
+TEST(Account, Mistakes) {
+  EXPECT_EQ(sotto({"account", "--event", "gaussian(1)", "--delta", "1e-6"}).code, 2) << "no relation";
+  EXPECT_EQ(sotto({"account", "--event", "gaussian(1", "--neighbours", "zero-out", "--delta", "1e-6"}).code, 2);
+  EXPECT_EQ(sotto({"account", "--event", "gaussian(1)", "--neighbours", "zero-out"}).code, 2);
+  EXPECT_EQ(sotto({"account", "--event", "gaussian(-1)", "--neighbours", "zero-out", "--delta", "1e-6"}).code, 2);
+  EXPECT_EQ(sotto({"account", "--event", "gaussian(1)", "--neighbours", "zero-out", "--delta", "2"}).code, 2);
+  EXPECT_EQ(sotto({"account", "--journal", "/no/such/file"}).code, 6);
+}
+
+TEST(Calibrate, GivesTheSmallestNoise) {
+  const auto run = sotto({"calibrate", "--method", "dp-sgd", "--epochs", "20", "--batch", "256", "--n", "60000", "--epsilon", "2", "--delta", "1e-5", "--neighbours", "zero-out", "--json"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_LE(json["epsilon_upper"].get<double>(), 2);
+  EXPECT_GT(json["epsilon_upper"].get<double>(), 1.99999);
+  const auto event = sotto({"calibrate", "--event", "repeat(100, gaussian(z))", "--epsilon", "1", "--delta", "1e-6", "--neighbours", "zero-out", "--json"});
+  ASSERT_EQ(event.code, 0) << event.err;
+  // mu(1, 1e-6) = 0.236704 [BW18]
+  EXPECT_NEAR(nlohmann::json::parse(event.out)["noise_multiplier"].get<double>(), 10 / 0.236704, 1e-3);
+}
+
+TEST(Calibrate, Mistakes) {
+  EXPECT_EQ(sotto({"calibrate", "--event", "gaussian(1)", "--epsilon", "1", "--delta", "1e-6", "--neighbours", "zero-out"}).code, 2) << "nothing to calibrate";
+  EXPECT_EQ(sotto({"calibrate", "--event", "gaussian(z)", "--epsilon", "1", "--delta", "1e-6"}).code, 2);
+  EXPECT_EQ(sotto({"calibrate", "--event", "compose(gaussian(z), exponential(3))", "--epsilon", "1", "--delta", "1e-6", "--neighbours", "zero-out"}).code, 4) << "no noise can meet it";
+  EXPECT_EQ(sotto({"calibrate", "--method", "dp-gd", "--epsilon", "1", "--delta", "1e-6", "--neighbours", "zero-out"}).code, 2) << "no n";
+}
+
+TEST(Methods, ListAndDescribe) {
+  const auto list = sotto({"methods"});
+  EXPECT_EQ(list.code, 0);
+  EXPECT_THAT(list.out, AllOf(HasSubstr("dp-gd"), HasSubstr("dp-sgd"), HasSubstr("NOT private")));
+  const auto one = sotto({"methods", "dp-sgd"});
+  EXPECT_THAT(one.out, AllOf(HasSubstr("--expected-batch"), HasSubstr("auto"), HasSubstr("poisson|fixed_size")));
+  EXPECT_EQ(sotto({"methods", "dp-magic"}).code, 2);
+  EXPECT_TRUE(nlohmann::json::accept(sotto({"methods", "--json"}).out));
+}
+
+TEST(Data, InfoTellsPublicFactsOnly) {
+  const TempDir dir;
+  const std::string data = dir.write("train.svm", small_libsvm());
+  const auto info = sotto({"data", "info", data, "--json"});
+  ASSERT_EQ(info.code, 0) << info.err;
+  const auto json = nlohmann::json::parse(info.out);
+  EXPECT_EQ(json["units"], 200);
+  EXPECT_FALSE(json.contains("diagnostics"));
+  EXPECT_TRUE(nlohmann::json::parse(sotto({"data", "info", data, "--json", "--unsafe-diagnostics"}).out).contains("diagnostics"));
+  EXPECT_EQ(nlohmann::json::parse(sotto({"data", "info", data, "--json", "--public-n", "250"}).out)["units"], 250);
+}
+
+TEST(Data, ConvertsAndTrainsFromTheResult) {
+  const TempDir dir;
+  const std::string data = dir.write("train.svm", small_libsvm());
+  const std::string pair = dir.file("x.npy") + "," + dir.file("y.npy");
+  ASSERT_EQ(sotto({"data", "convert", data, pair}).code, 0);
+  const auto train = [&](const std::string& path, const std::string& model) {
+    return sotto({"train", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1", "--seed", "1", path, model}).code;
+  };
+  ASSERT_EQ(train(data, dir.file("a.json")), 0);
+  ASSERT_EQ(train(pair, dir.file("b.json")), 0);
+  EXPECT_EQ(nlohmann::json::parse(TempDir::read(dir.file("a.json")))["weights"],
+            nlohmann::json::parse(TempDir::read(dir.file("b.json")))["weights"]);
+}
+
+TEST(Demo, EndsWithAComparison) {
+  const TempDir dir;
+  const auto run = sotto({"demo", "--out", dir.file("demo")});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("private (dp-gd)"), HasSubstr("not private (gd)"), HasSubstr("What to try next")));
+}
+
+TEST(Sotto, HelpTeachesAndUnknownVerbsAreUsageErrors) {
+  const auto help = sotto({"--help"});
+  EXPECT_EQ(help.code, 0);
+  EXPECT_THAT(help.out, AllOf(HasSubstr("Exit codes"), HasSubstr("sotto demo")));
+  for (const char* verb : {"train", "predict", "account", "calibrate", "methods", "data", "demo"})
+    EXPECT_EQ(sotto({verb, "--help"}).code, 0) << verb;
+  EXPECT_EQ(sotto({}).code, 2);
+  EXPECT_EQ(sotto({"fly"}).code, 2);
+  EXPECT_EQ(sotto({"--version"}).code, 0);
+}
+
+}  // namespace
+}  // namespace sotto::testing

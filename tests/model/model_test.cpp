@@ -1,0 +1,81 @@
+#include "sotto/model/model.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/temp_dir.hpp"
+
+namespace sotto {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::TempDir;
+
+Model sample_model() {
+  Model model;
+  model.method = "dp-gd";
+  model.loss = {LossKind::kHuber, 0.3};
+  model.regularizer = "nonconvex:0.001";
+  model.w = Vector::LinSpaced(5, -1.0 / 3, std::numbers::pi);
+  model.w[2] = 5e-324;
+  model.bias = true;
+  model.row_norm = 3.7417;
+  model.class_names = {"<=50K", ">50K"};
+  model.schema = "[file]\nheader = true\n";
+  model.privacy = {true, 0.2, 1e-5, Relation::kReplaceOne, "patient_nbr", 32561, "gaussian", "repeat(3, gaussian(2))", 15, true, false};
+  return model;
+}
+
+TEST(Model, ReadsBackToTheLastBit) {
+  const Model model = sample_model();
+  const auto again = model_from_text(to_text(model), "m.json");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->w, model.w);
+  EXPECT_EQ(to_text(*again), to_text(model));
+  EXPECT_EQ(again->privacy.unit, "patient_nbr");
+  EXPECT_TRUE(again->privacy.insecure_seed);
+}
+
+TEST(Model, AnInfiniteEpsilonSurvives) {
+  Model model = sample_model();
+  model.privacy.is_private = false;
+  model.privacy.epsilon = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(std::isinf(model_from_text(to_text(model), "m")->privacy.epsilon));
+}
+
+TEST(Model, AnyCutIsRefusedAsCutShort) {
+  const std::string text = to_text(sample_model());
+  for (std::size_t length = 0; length + 2 < text.size(); length += 3) {
+    const auto model = model_from_text(text.substr(0, length), "m.json");
+    ASSERT_FALSE(model) << length;
+    EXPECT_EQ(model.error().kind, ErrorKind::kBadData);
+  }
+}
+
+TEST(Model, NewerVersionsAndOtherJsonAreRefusedByName) {
+  auto json = nlohmann::json::parse(to_text(sample_model()));
+  json["sotto_model"] = 99;
+  EXPECT_THAT(model_from_text(json.dump(), "m.json").error().message, HasSubstr("newer"));
+  EXPECT_THAT(model_from_text("{\"a\": 1}", "m.json").error().message, HasSubstr("not a Sotto model"));
+  EXPECT_THAT(model_from_text("[1]", "m.json").error().message, HasSubstr("not a Sotto model"));
+  json["sotto_model"] = 1;
+  json.erase("weights");
+  EXPECT_THAT(model_from_text(json.dump(), "m.json").error().message, HasSubstr("misses parts"));
+}
+
+TEST(Model, IsWrittenWholeOrNotAtAll) {
+  const TempDir dir;
+  const std::string path = dir.write("m.json", "before");
+  ASSERT_TRUE(save_model(sample_model(), path));
+  EXPECT_TRUE(load_model(path));
+  const auto refused = save_model(sample_model(), dir.file("no/such/folder/m.json"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kIo);
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,47 @@
+#pragma once
+
+// Run records for `sotto verify`: one that holds together, and its broken twin.
+
+#include <nlohmann/json.hpp>
+
+#include "sotto/privacy/accountant/pld.hpp"
+#include "sotto/privacy/budget.hpp"
+
+namespace sotto::testing::zoo {
+
+/// 100 Poisson steps, drawn, charged and priced.
+inline nlohmann::json consistent_record() {
+  constexpr double kRecordDelta = 1e-5;
+  constexpr std::int64_t kSamples = 1000;
+  const Event event =
+      Event::repeat(100, Event::poisson(0.1, Event::gaussian(4, Relation::kZeroOut)));
+  const double epsilon =
+      epsilon_with_samples(canonical(event).value(), kSamples, kRecordDelta, pld_accountant())
+          .value();
+  return {{"sotto_run", 1},
+          {"private", true},
+          {"epsilon_spent", epsilon},
+          {"epsilon_budget", 2},
+          {"delta", kRecordDelta},
+          {"neighbours", "zero-out"},
+          {"privacy",
+           {{"epsilon", epsilon},
+            {"delta", kRecordDelta},
+            {"neighbours", "zero-out"},
+            {"accountant", "pld"},
+            {"events", to_string(event)},
+            {"noise_samples", kSamples}}},
+          {"plan", to_string(event)},
+          {"drawn", {{{"sampling", "poisson(0.1)"}, {"count", 100}}}},
+          {"insecure_seed", false},
+          {"unsafe_diagnostics", false}};
+}
+
+/// The sampler drew twice as many batches as were charged.
+inline nlohmann::json dropped_charge() {
+  nlohmann::json record = consistent_record();
+  record["drawn"][0]["count"] = 200;
+  return record;
+}
+
+}  // namespace sotto::testing::zoo
