@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "config_file.hpp"
 #include "exit_codes.hpp"
 #include "sotto/core/version.hpp"
 #include "verbs.hpp"
@@ -47,9 +48,14 @@ int run_command_line(const std::vector<std::string>& arguments) {
     verbs.emplace_back(app.get_subcommands({}).back(), std::move(action));
   }
 
+  const auto expanded = with_config_file(arguments);
+  if (!expanded) {
+    fmt::print(stderr, "sotto: {}\n", expanded.error().message);
+    return exit_code(expanded.error().kind);
+  }
   try {
     // CLI11 takes them in reverse order.
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    app.parse(std::vector<std::string>(expanded->rbegin(), expanded->rend()));
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kSuccess : kUsage;
   }

@@ -21,7 +21,8 @@ class Claim {
 
   /// `gaussian`, `pld` or `plain`.
   virtual const char* curve() const = 0;
-  /// The largest epsilon' whose curve contradicts the bounds on a test's errors, from below.
+  /// The largest epsilon' whose curve contradicts the bounds on a test's errors; infinity if no
+  /// noise explains them (a sampled release shows nothing of a record that is not drawn).
   virtual Expected<double> largest_refuted(const ErrorBounds& errors) const = 0;
   virtual Expected<double> largest_refuted(double total_error) const = 0;
   /// The claimed curve itself: the smallest type II error at type I error `alpha` in [0, 1].

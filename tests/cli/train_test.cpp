@@ -189,7 +189,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"no_row_norm", {"--epsilon", "1", "--delta", "1e-4"}, 2, "would leak"},
         Mistake{"negative_row_norm", {"--row-norm", "-1", "--epsilon", "1", "--delta", "1e-4"}, 2, "row-norm"},
         Mistake{"unmeetable_budget", {"--epsilon", "1e-12", "--delta", "1e-15", "--row-norm", "1"}, 4, "Nothing was released"},
-        Mistake{"unsupported_accountant", {"--method", "dp-sgd", "--accountant", "gaussian", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"}, 2, "gaussian"},
+        Mistake{"unsupported_accountant", {"--method", "dp-sgd", "--batch", "20", "--accountant", "gaussian", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"}, 2, "gaussian"},
         Mistake{"index_above_dim", {"--dim", "1", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"}, 3, "train.svm:1:"}),
     [](const auto& test) { return std::string(test.param.name); });
 
@@ -215,7 +215,7 @@ INSTANTIATE_TEST_SUITE_P(All,
                          ::testing::Values(BadFile{"empty", "", "empty"},
                                            BadFile{"bad_index", "+1 1:1\n-1 x987:1\n", ":2:4"},
                                            BadFile{"index_zero", "+1 1:1\n-1 0:987\n", ":2:4"},
-                                           BadFile{"decreasing", "+1 3:1 2:987\n-1 1:1\n", ":1:8"},
+                                           BadFile{"decreasing", "+1 3:1 2:987\n-1 3:1\n", ":1:8"},
                                            BadFile{"nan", "+1 1:nan\n-1 1:987\n", ":1:"},
                                            BadFile{"infinity", "+1 1:1e999\n-1 1:987\n", ":1:"},
                                            BadFile{"three_classes", "1 1:1\n2 1:1\n987 1:1\n", "two classes"},
