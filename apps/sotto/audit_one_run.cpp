@@ -48,7 +48,7 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
   progress.finish();
   if (Progress::interrupted()) return kInterrupted;
 
-  const double claimed = report.trained.record.privacy.epsilon;
+  const double claimed = report.epsilon;
   const bool contradicts = report.guess.lower_bound > claimed;
   const std::string verdict = contradicts ? "contradicts the claim" : "consistent";
   if (arguments.json) {

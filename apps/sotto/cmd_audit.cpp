@@ -262,9 +262,9 @@ up to the stated confidence.
   sotto audit --method dp-sgd --epsilon 1 --delta 1e-5 --view final --roc roc.csv
 
 With --one-run, audits one real training instead: canaries are added to DATA by coin flips, and guessed from the
-model. The bound is weaker, but it is about this run.
+released gradients. The bound is weaker, but it is about this run.
 
-  sotto audit --one-run --canaries 1000 --epsilon 8 --delta 1e-6 --row-norm 3.74 a9a.gz)");
+  sotto audit --one-run --canaries 100 --epsilon 8 --delta 1e-6 --row-norm 3.74 a9a.gz)");
   return [a] { return run_audit(*a); };
 }
 

@@ -42,8 +42,15 @@ int run_command_line(const std::vector<std::string>& arguments) {
   });
 
   std::vector<std::pair<CLI::App*, Action>> verbs;
-  for (auto add :
-       {add_train, add_predict, add_account, add_calibrate, add_audit, add_verify, add_methods, add_data, add_demo}) {
+  for (auto add : {add_train,
+                   add_predict,
+                   add_account,
+                   add_calibrate,
+                   add_audit,
+                   add_verify,
+                   add_methods,
+                   add_data,
+                   add_demo}) {
     Action action = add(app);
     verbs.emplace_back(app.get_subcommands({}).back(), std::move(action));
   }
@@ -75,10 +82,11 @@ int main(int argc, char** argv) {
   try {
     return sotto::app::run_command_line({argv + 1, argv + argc});
   } catch (const std::exception& error) {
-    fmt::print(stderr,
-               "sotto: internal error: {}\nThis is a bug in Sotto; nothing more was released. Please "
-               "report it.\n",
-               error.what());
+    fmt::print(
+        stderr,
+        "sotto: internal error: {}\nThis is a bug in Sotto; nothing more was released. Please "
+        "report it.\n",
+        error.what());
     return sotto::app::kInternalError;
   }
 }

@@ -34,6 +34,10 @@ CanaryEngine::CanaryEngine(const Engine& inner, std::int64_t canaries, Stream& r
   for (std::int64_t i = 0; i < canaries; ++i) {
     Vector v(inner.parameters());
     for (double& x : v) x = normal(random);
+    // Orthogonal to the others as long as there is room (twice, against rounding).
+    const std::int64_t first = i - i % inner.parameters();
+    for (int pass = 0; pass < 2; ++pass)
+      for (std::int64_t k = first; k < i; ++k) v -= v.dot(direction(k)) * direction(k);
     directions_.push_back(v / v.norm());
     inserted_.push_back(random.below(2) == 1);
   }

@@ -27,6 +27,9 @@ class Claim {
   virtual Expected<double> largest_refuted(double total_error) const = 0;
   /// The claimed curve itself: the smallest type II error at type I error `alpha` in [0, 1].
   virtual double trade_off(double alpha) const = 0;
+  /// The curve at half the claimed effect (twice the noise, or half the epsilon). Tests are chosen
+  /// by how clearly they refute it.
+  virtual double halfway(double alpha) const = 0;
 
  private:
   double epsilon_;

@@ -5,13 +5,45 @@
 #include <algorithm>
 #include <boost/math/distributions/binomial.hpp>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
 #include "sotto/audit/canary_engine.hpp"
 #include "sotto/core/check.hpp"
+#include "sotto/oracle/private_oracle.hpp"
 
 namespace sotto {
+namespace {
+
+/// Adds up the released gradients less what the known units contribute on average: what is left is
+/// noise and canaries.
+class Listener final : public Oracle {
+ public:
+  Listener(Oracle& inner, const Engine& known)
+      : inner_(inner), known_(known), heard_(Vector::Zero(known.parameters())) {}
+
+  const PublicProblem& problem() const override { return inner_.problem(); }
+  Expected<Released<Vector>> gradient(const GradientQuery& query) override {
+    SOTTO_ASSIGN(Released<Vector> answer, inner_.gradient(query));
+    known_.clipped_gradients({}, query.at, query.clip_radius, rest_);
+    const double noise = query.noise_multiplier * query.clip_radius;
+    heard_ += query.sampling.rate / (noise * noise) *
+              (static_cast<double>(problem().n) * answer.value() - rest_);
+    return answer;
+  }
+  Expected<Released<double>> loss(const LossQuery& query) override { return inner_.loss(query); }
+
+  const Vector& heard() const { return heard_; }
+
+ private:
+  Oracle& inner_;
+  PerExampleSum known_;
+  Vector rest_;
+  Vector heard_;
+};
+
+}  // namespace
 
 double one_run_p_value(std::int64_t canaries,
                        std::int64_t guesses,
@@ -101,14 +133,33 @@ Expected<OneRunReport> audit_in_one_run(const Engine& engine,
   Stream random = train_options.seed ? Stream::seeded(*train_options.seed, Purpose::kData, 1)
                                      : Stream::secure(Purpose::kData);
   const CanaryEngine with_canaries(engine, options.canaries, random);
+  LedgerOptions granted;
+  granted.budget = {train_options.epsilon.value_or(std::numeric_limits<double>::infinity()),
+                    train_options.delta};
+  granted.plan = prepared.plan.event;
+  granted.planned_samples = prepared.plan.noise_samples;
+  granted.accountant = prepared.accountant;
+  granted.method = prepared.method->name;
+  granted.journal_path = train_options.journal_path;
+  SOTTO_ASSIGN(Ledger ledger, Ledger::open(std::move(granted)));
+  const auto stream = [&](Purpose purpose) {
+    return train_options.seed ? Stream::seeded(*train_options.seed, purpose)
+                              : Stream::secure(purpose);
+  };
+  PrivateOracle oracle(
+      with_canaries, problem, ledger, stream(Purpose::kSampling), stream(Purpose::kNoise));
+  Listener listener(oracle, engine);
+  SOTTO_ASSIGN(OptimizerResult result,
+               prepared.configured.optimizer->run(listener, prepared.noise_multiplier, observer));
+  SOTTO_TRY(ledger.close());
   OneRunReport report;
-  SOTTO_ASSIGN(report.trained,
-               train(with_canaries, problem, train_options, std::move(prepared), observer));
+  report.w = std::move(result.w);
+  SOTTO_ASSIGN(report.epsilon, ledger.epsilon_spent());
 
   std::vector<double> scores;
   std::vector<bool> inserted;
   for (std::int64_t i = 0; i < options.canaries; ++i) {
-    scores.push_back(-report.trained.w.dot(with_canaries.direction(i)));
+    scores.push_back(listener.heard().dot(with_canaries.direction(i)));
     inserted.push_back(with_canaries.inserted(i));
   }
   report.guess = guess_canaries(scores, inserted, train_options.delta, 1 - options.confidence);

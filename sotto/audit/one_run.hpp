@@ -38,12 +38,13 @@ OneRunGuess guess_canaries(std::span<const double> scores,
                            double alpha);
 
 struct OneRunOptions {
-  std::int64_t canaries = 1000;
+  std::int64_t canaries = 100;
   double confidence = 0.95;
 };
 
 struct OneRunReport {
-  TrainResult trained;  ///< the model, canaries included
+  Vector w;            ///< the model, canaries included
+  double epsilon = 0;  ///< what the run spent, the claim
   OneRunGuess guess;
   /// What the canaries do to the model: by how much they move the mean gradient of every step, in
   /// clip radii (an ordinary unit moves it by at most 1 / n), and their share of the units.
@@ -51,10 +52,13 @@ struct OneRunReport {
   double canary_share = 0;
 };
 
-/// Trains once with canaries among the engine's units and guesses from the model alone which of
-/// them were inserted. The canaries are made up, so the other units' guarantee is what it would be
-/// without them and no budget is spent on the audit; `problem.n` and the noise count them as units.
-/// Zero-out only: a canary is there or is without effect. Any engine.
+/// Trains once with canaries among the engine's units and guesses which of them were inserted, as
+/// somebody who sees every released gradient and knows all other units. The canaries are made up,
+/// so the others' guarantee is what it would be without them and no budget is spent on the audit;
+/// `problem.n` and the noise count them as units. At most `problem.dimension` canaries don't get in
+/// each other's way. Zero-out only: a canary is there or is without effect. Any engine; one more
+/// pass over the units a step than training. The outcome is the data owner's: it depends on the
+/// run's secret coins and is not itself a private release.
 Expected<OneRunReport> audit_in_one_run(const Engine& engine,
                                         PublicProblem problem,
                                         const TrainOptions& train,

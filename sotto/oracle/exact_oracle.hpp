@@ -20,7 +20,8 @@ class ExactOracle final : public Oracle {
   Expected<Released<Vector>> gradient(const GradientQuery& query) override;
   Expected<Released<double>> loss(const LossQuery& query) override;
 
-  /// Per-example gradients evaluated so far, by expected batch sizes (the realized ones are secret).
+  /// Per-example gradients evaluated so far, by expected batch sizes (the realized ones are
+  /// secret).
   double gradient_evaluations() const { return gradient_evaluations_; }
 
  private:

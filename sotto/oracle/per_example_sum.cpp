@@ -13,7 +13,8 @@ namespace {
 
 __extension__ typedef __int128 Int128;
 
-constexpr int kGridBits = 50;  ///< the grid is 2^-50 of the clip radius (rounded up to a power of 2)
+constexpr int kGridBits =
+    50;  ///< the grid is 2^-50 of the clip radius (rounded up to a power of 2)
 
 /// value * scale, rounded; saturates far outside anything a clipped sum can reach. NaN becomes 0.
 inline Int128 to_grid(double value, double scale) {

@@ -10,29 +10,28 @@
 
 namespace sotto {
 
-/// Answers queries with noise: charge, draw the batch, clip, sum, add noise, in this order. The batch
-/// and its realized size never leave.
+/// Answers queries with noise: charge, draw the batch, clip, sum, add noise, in this order. The
+/// batch and its realized size never leave.
 class PrivateOracle final : public Oracle {
  public:
   /// `engine` and `ledger` must outlive the oracle. Under zero-out and replace-one problem.n is the
   /// number of the engine's units; under add-remove it is the declared public number.
-  PrivateOracle(const Engine& engine,
-                PublicProblem problem,
-                Ledger& ledger,
-                Stream sampling,
-                Stream noise);
+  PrivateOracle(
+      const Engine& engine, PublicProblem problem, Ledger& ledger, Stream sampling, Stream noise);
 
   const PublicProblem& problem() const override { return problem_; }
   Expected<Released<Vector>> gradient(const GradientQuery& query) override;
   Expected<Released<double>> loss(const LossQuery& query) override;
 
-  /// Per-example gradients evaluated so far, by expected batch sizes (the realized ones are secret).
+  /// Per-example gradients evaluated so far, by expected batch sizes (the realized ones are
+  /// secret).
   double gradient_evaluations() const { return gradient_evaluations_; }
   /// The batches that were really drawn.
   const std::vector<Batches::Drawn>& drawn() const { return batches_.drawn(); }
 
  private:
-  /// The bound on how far one unit moves a sum of terms of norm at most `radius`, rounding included.
+  /// The bound on how far one unit moves a sum of terms of norm at most `radius`, rounding
+  /// included.
   SensitivityClaim claim(double radius, const Sampling& sampling) const;
   double expected_batch(const Sampling& sampling) const;
 

@@ -1,5 +1,5 @@
-// What every registered method must do, whatever it is. A new method is covered by being registered;
-// options that change what it asks get a line in kVariants.
+// What every registered method must do, whatever it is. A new method is covered by being
+// registered; options that change what it asks get a line in kVariants.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,8 @@ using testing::FixedGradients;
 using testing::RecordingOracle;
 
 const std::map<std::string, std::vector<GivenOptions>> kVariants = {
-    {"dp-gd", {{}, {{"steps", "7"}}, {{"momentum", "0"}, {"average", "0.5"}, {"schedule", "cosine"}}}},
+    {"dp-gd",
+     {{}, {{"steps", "7"}}, {{"momentum", "0"}, {"average", "0.5"}, {"schedule", "cosine"}}}},
     {"gd", {{}, {{"steps", "7"}}}},
     {"dp-sgd",
      {{},
@@ -66,7 +67,8 @@ std::int64_t not_covered(const Event& plan, const Event& spent) {
 }
 
 TEST_P(Conformance, ThePlanCoversWhatTheRunSpends) {
-  for (const Relation relation : {Relation::kZeroOut, Relation::kReplaceOne, Relation::kAddRemove}) {
+  for (const Relation relation :
+       {Relation::kZeroOut, Relation::kReplaceOne, Relation::kAddRemove}) {
     const auto method = configured(relation);
     ExactOracle exact(
         engine_, facts(relation).problem, Stream::seeded(1, Purpose::kSampling), /*clips=*/true);
@@ -87,13 +89,16 @@ TEST_P(Conformance, AnEarlyStopSpendsNoMoreAndGivesAModel) {
     bool keep_going(const StepReport& report) override { return report.step < 3; }
   } observer;
   const auto method = configured(Relation::kZeroOut);
-  ExactOracle exact(engine_, facts(Relation::kZeroOut).problem, Stream::seeded(1, Purpose::kSampling));
+  ExactOracle exact(
+      engine_, facts(Relation::kZeroOut).problem, Stream::seeded(1, Purpose::kSampling));
   RecordingOracle oracle(exact);
   const auto result = method.optimizer->run(oracle, 3.5, observer);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->steps, 3);
   EXPECT_EQ(result->w.size(), 3);
-  EXPECT_EQ(not_covered(method.optimizer->plan(facts(Relation::kZeroOut).problem, 3.5).event, oracle.spent()), 0);
+  EXPECT_EQ(not_covered(method.optimizer->plan(facts(Relation::kZeroOut).problem, 3.5).event,
+                        oracle.spent()),
+            0);
 }
 
 TEST_P(Conformance, MoreNoiseIsNeverLessPrivate) {
@@ -112,7 +117,8 @@ TEST_P(Conformance, EverySettingHasAValueAndAnOrigin) {
   ASSERT_EQ(method.settings.size(), infos.size());
   for (const auto& setting : method.settings) {
     EXPECT_FALSE(setting.value.empty()) << setting.name;
-    EXPECT_TRUE(setting.origin == "given" || setting.origin == "default" || setting.origin == "rule");
+    EXPECT_TRUE(setting.origin == "given" || setting.origin == "default" ||
+                setting.origin == "rule");
   }
 }
 

@@ -112,7 +112,8 @@ TEST(Ledger, AKilledRunNeverUnderCounts) {
   ASSERT_TRUE(ledger->close());
   const auto runs = read_journal(options.journal_path);
   EXPECT_TRUE(runs->front().closed);
-  EXPECT_EQ(canonical(Event::compose(runs->front().charged))->terms[0].count, 300) << "exact when closed";
+  EXPECT_EQ(canonical(Event::compose(runs->front().charged))->terms[0].count, 300)
+      << "exact when closed";
 }
 
 TEST(Ledger, ASecondRunContinuesTheJournal) {
@@ -163,7 +164,12 @@ TEST(Budget, EpsilonWithSamplesIsAboveTheIdealOneAndFiniteOrInfinite) {
 }
 
 TEST(Budget, BadTargetsAreUsageErrorsWithTheRemedy) {
-  for (const Target bad : {Target{-1, 1e-6}, Target{0, 1e-6}, Target{NAN, 1e-6}, Target{1, 0}, Target{1, 1}, Target{1, -1}}) {
+  for (const Target bad : {Target{-1, 1e-6},
+                           Target{0, 1e-6},
+                           Target{NAN, 1e-6},
+                           Target{1, 0},
+                           Target{1, 1},
+                           Target{1, -1}}) {
     const auto checked = check(bad);
     ASSERT_FALSE(checked);
     EXPECT_EQ(checked.error().kind, ErrorKind::kUsage);

@@ -53,8 +53,7 @@ Expected<OptimizerResult> NoisyDescent::run(Oracle& oracle,
 
 Expected<void> check(const DescentOptions& options, const PublicProblem& problem) {
   const auto refuse = [](std::string_view name, auto value, std::string_view rule) {
-    return fail(ErrorKind::kUsage,
-                fmt::format("{} {}, but is {}.", dashed(name), rule, value));
+    return fail(ErrorKind::kUsage, fmt::format("{} {}, but is {}.", dashed(name), rule, value));
   };
   if (options.steps && *options.steps < 1)
     return refuse("steps", *options.steps, "must be at least 1");
@@ -71,8 +70,10 @@ Expected<void> check(const DescentOptions& options, const PublicProblem& problem
   if (!(options.momentum >= 0 && options.momentum < 1))
     return refuse("momentum", options.momentum, "must lie in [0, 1)");
   if (!(options.average >= 0 && options.average <= 1))
-    return refuse("average", options.average, "must lie in [0, 1], the share of last steps averaged");
-  if (options.expected_batch && (*options.expected_batch < 1 || *options.expected_batch > problem.n))
+    return refuse(
+        "average", options.average, "must lie in [0, 1], the share of last steps averaged");
+  if (options.expected_batch &&
+      (*options.expected_batch < 1 || *options.expected_batch > problem.n))
     return refuse("expected_batch",
                   *options.expected_batch,
                   fmt::format("must lie between 1 and the number of units, {}", problem.n));

@@ -6,8 +6,8 @@
 
 namespace sotto {
 
-/// The mean gradient of the data part at `at`: per-unit gradients clipped to clip_radius, summed over a
-/// batch, noised, divided by the public expected batch size.
+/// The mean gradient of the data part at `at`: per-unit gradients clipped to clip_radius, summed
+/// over a batch, noised, divided by the public expected batch size.
 struct GradientQuery {
   const Vector& at;
   Sampling sampling;

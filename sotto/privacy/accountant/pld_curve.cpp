@@ -66,7 +66,8 @@ double DeltaCurve::delta(double epsilon) const {
   // Never worse than Chernoff's bound on the same measure.
   const double above = std::min(value + slack_, total_ * std::exp(log_peak_));
   const double finite =
-      !(above <= 0) ? std::exp(std::min(1.0, exponent + std::log(above))) * (1 + 2 * round_off) : 0.0;
+      !(above <= 0) ? std::exp(std::min(1.0, exponent + std::log(above))) * (1 + 2 * round_off)
+                    : 0.0;
   return std::isnan(finite) ? 1.0 : std::min(1.0, finite + infinite_);
 }
 
