@@ -11,7 +11,7 @@ namespace sotto {
 
 /// The probability that an attacker on an (epsilon, delta)-DP algorithm gets at least `correct` of
 /// `guesses` right, at most, where each of `canaries` independent records was inserted by a fair
-/// coin and the attacker may abstain [SNJ23, theorem 5.2].
+/// coin and the attacker may abstain [SNJ23, appendix D].
 double one_run_p_value(std::int64_t canaries,
                        std::int64_t guesses,
                        std::int64_t correct,

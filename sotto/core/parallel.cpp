@@ -93,9 +93,10 @@ thread_local bool inside_loop = false;
 void set_thread_count(int count) { configured_threads.store(count); }
 
 int thread_count() {
-  const int configured = configured_threads.load();
-  return configured > 0 ? configured
-                        : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  // Asking the system opens a file: once is enough.
+  static const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int configured = configured_threads.load(std::memory_order_relaxed);
+  return configured > 0 ? configured : cores;
 }
 
 void parallel_for(std::int64_t tasks,

@@ -55,7 +55,8 @@ Expected<double> epsilon_with_samples(const CanonicalEvent& event,
     if (!(remaining > 0)) return kInfinity;
     SOTTO_ASSIGN(const double needed, accountant.epsilon_upper(event, remaining));
     if (needed <= epsilon) return epsilon;
-    epsilon = needed + 1e-12 * (1 + needed);
+    // A little beyond what is needed, so that a slowly converging sequence still ends.
+    epsilon = needed + 0.5 * (needed - epsilon) + 1e-12 * (1 + needed);
   }
   return kInfinity;
 }

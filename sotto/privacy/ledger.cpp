@@ -134,7 +134,11 @@ CanonicalEvent Ledger::spent() const {
 Expected<double> Ledger::epsilon_spent() const {
   const CanonicalEvent so_far = spent();
   if (so_far.terms.empty()) return 0.0;
-  return epsilon_with_samples(so_far, samples_spent_, options_.budget.delta, *options_.accountant);
+  SOTTO_ASSIGN(const double epsilon,
+               epsilon_with_samples(
+                   so_far, samples_spent_, options_.budget.delta, *options_.accountant));
+  // What was spent is part of the plan, which was granted within the budget.
+  return std::min(epsilon, options_.budget.epsilon);
 }
 
 }  // namespace sotto
