@@ -185,7 +185,8 @@ Expected<int> run_train(const Arguments& arguments) {
     row_norm = std::max(1e-300, *std::max_element(data.table.norms().begin(), data.table.norms().end()));
   const std::int64_t n =
       request.relation == Relation::kAddRemove ? arguments.public_n : data.table.units();
-  const PublicProblem problem = make_problem(request, arguments, n, data.table.dim(), row_norm);
+  PublicProblem problem = make_problem(request, arguments, n, data.table.dim(), row_norm);
+  problem.linear_rows = row_norm > 0 && !data.table.has_units();
   SOTTO_TRY(require_row_norm(problem, request));
   request.train.unit = data.unit;
   request.train.journal_path = arguments.model_path + ".journal";

@@ -48,6 +48,9 @@ class OptionTable {
   OptionTable& integer(std::string name, std::optional<std::int64_t> Options::*field, std::string meaning) {
     return add(std::move(name), "integer", std::move(meaning), field, parse_number<std::int64_t>);
   }
+  OptionTable& integer(std::string name, std::int64_t Options::*field, std::string meaning) {
+    return add(std::move(name), "integer", std::move(meaning), field, parse_number<std::int64_t>);
+  }
   OptionTable& number(std::string name, std::optional<double> Options::*field, std::string meaning) {
     return add(std::move(name), "number", std::move(meaning), field, parse_number<double>);
   }

@@ -97,7 +97,7 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
   SOTTO_ASSIGN(run.method, find_method(options.method));
   const bool is_private = run.method->is_private;
   SOTTO_TRY(check_budget(options, is_private));
-  PublicFacts facts{problem, 0};
+  PublicFacts facts{problem, 0, make_stream(options, Purpose::kSelection).uniform()};
   if (is_private) {
     SOTTO_ASSIGN(facts.single_release_multiplier, single_release_multiplier(problem, options));
   }
@@ -151,8 +151,7 @@ Expected<TrainResult> train(const Engine& engine,
                             PreparedRun prepared,
                             Observer& observer) {
   const bool is_private = prepared.method->is_private;
-  const auto begin = std::chrono::steady_clock::now();
-  Tracer tracer(observer, begin);
+  auto begin = std::chrono::steady_clock::now();
   TrainResult result;
   RunRecord& record = result.record;
   record.version = kVersion;
@@ -176,6 +175,16 @@ Expected<TrainResult> train(const Engine& engine,
   const Optimizer& optimizer = *prepared.configured.optimizer;
   OptimizerResult answer;
   double evaluations = 0;
+  double visits = 0;
+  // Pricing, before and after, is not training.
+  const auto run = [&](Oracle& oracle) -> Expected<void> {
+    const auto start = std::chrono::steady_clock::now();
+    Tracer tracer(observer, start);
+    SOTTO_ASSIGN(answer, optimizer.run(oracle, prepared.noise_multiplier, tracer));
+    record.train_seconds = seconds_since(start);
+    record.trace = tracer.take();
+    return {};
+  };
   if (is_private) {
     LedgerOptions granted;
     granted.budget = {options.epsilon.value_or(kInfinity), options.delta};
@@ -190,7 +199,9 @@ Expected<TrainResult> train(const Engine& engine,
                          ledger,
                          make_stream(options, Purpose::kSampling),
                          make_stream(options, Purpose::kNoise));
-    SOTTO_ASSIGN(answer, optimizer.run(oracle, prepared.noise_multiplier, tracer));
+    record.calibrate_seconds += seconds_since(begin);
+    SOTTO_TRY(run(oracle));
+    begin = std::chrono::steady_clock::now();
     SOTTO_TRY(ledger.close());
     SOTTO_ASSIGN(record.privacy.epsilon, ledger.epsilon_spent());
     record.privacy.accountant = prepared.accountant->name();
@@ -198,20 +209,21 @@ Expected<TrainResult> train(const Engine& engine,
     record.privacy.noise_samples = ledger.samples_spent();
     record.plan = to_string(prepared.plan.event);
     evaluations = oracle.gradient_evaluations();
+    visits = oracle.row_visits();
     for (const auto& [sampling, count] : oracle.drawn())
       record.drawn.push_back({to_string(sampling), count});
+    record.calibrate_seconds += seconds_since(begin);
   } else {
     ExactOracle oracle(engine, problem, make_stream(options, Purpose::kSampling));
-    SOTTO_ASSIGN(answer, optimizer.run(oracle, 0, tracer));
+    SOTTO_TRY(run(oracle));
     record.privacy.epsilon = kInfinity;
     evaluations = oracle.gradient_evaluations();
+    visits = oracle.row_visits();
   }
-  record.train_seconds = seconds_since(begin);
   record.steps = answer.steps;
   record.stopped = answer.stopped;
   record.gradient_evaluations = evaluations;
-  record.passes = evaluations / static_cast<double>(problem.n);
-  record.trace = tracer.take();
+  record.passes = visits / static_cast<double>(problem.n);
   if (options.unsafe_diagnostics) record.diagnostics = true_values(engine, problem, answer.w);
   result.w = std::move(answer.w);
   if (!result.w.allFinite())

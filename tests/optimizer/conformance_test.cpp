@@ -18,7 +18,10 @@ using testing::FixedGradients;
 using testing::RecordingOracle;
 
 const std::map<std::string, std::vector<GivenOptions>> kVariants = {
-    {"dp-gd", {{}, {{"steps", "7"}}, {{"momentum", "0"}, {"average", "0.5"}, {"schedule", "cosine"}}}},
+    {"dp-gd", {{}, {{"steps", "7"}}, {{"momentum", "0"}, {"average", "0.5"}, {"schedule", "cosine"}},
+      {{"output", "random"}, {"steps", "20"}},
+      {{"output", "best"}, {"steps", "20"}},
+      {{"output", "average"}, {"clip_rule", "glm"}}}},
     {"gd", {{}, {{"steps", "7"}}}},
     {"dp-sgd",
      {{},
@@ -26,6 +29,18 @@ const std::map<std::string, std::vector<GivenOptions>> kVariants = {
       {{"epochs", "2"}, {"expected_batch", "20"}},
       {{"sampling", "fixed_size"}, {"expected_batch", "10"}, {"steps", "5"}}}},
     {"sgd", {{}, {{"steps", "9"}}}},
+    {"dp-srm",
+     {{},
+      {{"steps", "9"}, {"expected_batch", "60"}, {"clipping", "together"}},
+      {{"step_rule", "theory"}, {"anchor_batch", "30"}, {"difference_bound", "fixed"}},
+      {{"output", "random"}, {"steps", "20"}},
+      {{"output", "best"}, {"steps", "20"}, {"candidates", "3"}}}},
+    {"private-spiderboost",
+     {{},
+      {{"steps", "11"}, {"phase", "4"}, {"expected_batch", "60"}},
+      {{"phase", "1"}, {"steps", "5"}},
+      {{"output", "random"}, {"steps", "20"}}}},
+    {"storm", {{}, {{"steps", "9"}}}},
 };
 
 struct Case {
@@ -41,7 +56,8 @@ class Conformance : public ::testing::TestWithParam<Case> {
     problem.dimension = engine_.parameters();
     problem.row_norm = 1;
     problem.relation = relation;
-    return {problem, (*find_method(GetParam().method))->is_private ? 4.0 : 0.0};
+    problem.linear_rows = true;
+    return {problem, (*find_method(GetParam().method))->is_private ? 4.0 : 0.0, 0.7};
   }
 
   ConfiguredMethod configured(Relation relation) const {
@@ -103,7 +119,10 @@ TEST_P(Conformance, MoreNoiseIsNeverLessPrivate) {
   const auto less = *canonical(method.optimizer->plan(problem, 2).event);
   ASSERT_EQ(more.terms.size(), less.terms.size());
   for (std::size_t k = 0; k < more.terms.size(); ++k)
-    EXPECT_GE(more.terms[k].parameter, less.terms[k].parameter);
+    if (more.terms[k].mechanism == Term::Mechanism::kExponential)  // its parameter is an epsilon
+      EXPECT_LE(more.terms[k].parameter, less.terms[k].parameter);
+    else
+      EXPECT_GE(more.terms[k].parameter, less.terms[k].parameter);
 }
 
 TEST_P(Conformance, EverySettingHasAValueAndAnOrigin) {

@@ -15,9 +15,12 @@ void add_descent_options(OptionTable<DescentOptions>& table) {
             "how the step size falls; linear and cosine end at zero")
       .number("momentum", &DescentOptions::momentum, "heavy-ball momentum in [0, 1)")
       .number("clip_radius", &DescentOptions::clip_radius, "per-unit gradients are clipped to this L2 norm C")
-      .number("average",
-              &DescentOptions::average,
-              "share of last iterates that are averaged; 0 returns the last one");
+      .word("clip_rule",
+            &DescentOptions::clip_rule,
+            {"flat", "glm"},
+            "glm: a linear model's gradients are also bounded by the loss's slope at the current "
+            "model, and the noise follows");
+  add_output_options(table);
 }
 
 // The rule, from public facts alone. Write s for the standard deviation that one full-batch release
@@ -56,6 +59,7 @@ DescentOptions with_defaults(DescentOptions options, const PublicFacts& facts) {
   if (!options.step_size)
     options.step_size =
         std::min(h / (static_cast<double>(*options.steps) * per_step), 1 / L);
+  fill_output(options, *options.steps, facts.coin);
   return options;
 }
 

@@ -12,5 +12,8 @@ void add_descent_options(OptionTable<DescentOptions>& table);
 
 std::vector<MethodInfo> gd_methods();
 std::vector<MethodInfo> sgd_methods();
+std::vector<MethodInfo> srm_methods();
+std::vector<MethodInfo> spiderboost_methods();
+std::vector<MethodInfo> storm_methods();
 
 }  // namespace sotto

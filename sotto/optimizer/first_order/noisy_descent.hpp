@@ -7,6 +7,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/optimizer/option_table.hpp"
 #include "sotto/optimizer/optimizer.hpp"
+#include "sotto/optimizer/output.hpp"
 #include "sotto/optimizer/registry.hpp"
 
 namespace sotto {
@@ -21,7 +22,8 @@ namespace sotto {
 // Source      [WYX17] section 4; [ACGMMTZ16] Alg. 1
 // Differs     exact accounting instead of the papers' formulas; clipping enforces what they assume; momentum,
 //             step schedule and tail average are post-processing; the regularizer is neither clipped nor
-//             noised; the output is the last iterate or the tail average (both free), not a random one
+//             noised; the output is the last iterate or the tail average (both free), a random one whose number
+//             is drawn first so that only the steps up to it are paid for, or the best of some (charged)
 //
 // letter  meaning                        option
 // T       number of steps                steps
@@ -30,14 +32,14 @@ namespace sotto {
 // q       expected batch / n             expected_batch
 // z       noise / sensitivity            found by calibration, or noise_multiplier
 
-struct DescentOptions {
+struct DescentOptions : OutputOptions {
   std::optional<std::int64_t> steps;
   std::optional<double> epochs;
   std::optional<double> step_size;
   std::optional<double> clip_radius;
   double momentum = 0.9;
   std::string schedule = "linear";
-  double average = 0;
+  std::string clip_rule = "flat";
   std::optional<std::int64_t> expected_batch;  ///< none: full batches
   std::string sampling = "poisson";
 };
@@ -53,6 +55,10 @@ class NoisyDescent final : public Optimizer {
                                 Observer& observer) const override;
 
  private:
+  GradientQuery query(const Vector& at, double noise_multiplier) const;
+  /// The multiplier of one full-batch release that costs about as much as all steps together.
+  double total_multiplier(double noise_multiplier, std::int64_t steps) const;
+
   DescentOptions options_;
   Sampling sampling_;
 };

@@ -1,0 +1,79 @@
+#include "sotto/optimizer/first_order/recursive_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sotto {
+
+void add_recursive_options(OptionTable<RecursiveOptions>& table) {
+  table.integer("steps", &RecursiveOptions::steps, "number of steps T, each with one release")
+      .number("step_size", &RecursiveOptions::step_size, "step size eta at the start")
+      .word("schedule",
+            &RecursiveOptions::schedule,
+            {"constant", "linear", "cosine", "inverse_sqrt"},
+            "how the step size falls; linear and cosine end at zero")
+      .word("step_rule",
+            &RecursiveOptions::step_rule,
+            {"schedule", "theory"},
+            "theory: min(accuracy / (L1 |v|), 1 / (2 L1)), the paper's rule, instead of a schedule")
+      .number("accuracy", &RecursiveOptions::accuracy, "zeta of the theory's step rule")
+      .number("clip_radius", &RecursiveOptions::clip_radius, "per-unit gradients are clipped to this L2 norm C1")
+      .number("difference_clip",
+              &RecursiveOptions::difference_clip,
+              "per-unit gradient differences are clipped to this L2 norm C2")
+      .word("difference_bound",
+            &RecursiveOptions::difference_bound,
+            {"adaptive", "fixed"},
+            "adaptive: the smaller of C2 and what the last step allows, L1 |w_t - w_(t-1)|")
+      .integer("expected_batch",
+               &RecursiveOptions::expected_batch,
+               "expected number of units a difference's batch; n: all of them")
+      .integer("anchor_batch",
+               &RecursiveOptions::anchor_batch,
+               "expected number of units an anchor's batch; n: all of them")
+      .number("anchor_share", &RecursiveOptions::anchor_share, "the anchors' share of the budget");
+  add_output_options(table);
+}
+
+Expected<void> check(const RecursiveOptions& options, const PublicProblem& problem) {
+  const auto refuse = [](std::string_view name, auto value, std::string_view rule) {
+    return fail(ErrorKind::kUsage, fmt::format("{} {}, but is {}.", dashed(name), rule, value));
+  };
+  if (options.steps && (*options.steps < 1 || *options.steps > 100'000'000))
+    return refuse("steps", *options.steps, "must lie between 1 and 100,000,000");
+  for (const auto& [name, value] : {std::pair{"step_size", options.step_size},
+                                    {"clip_radius", options.clip_radius},
+                                    {"difference_clip", options.difference_clip},
+                                    {"accuracy", std::optional(options.accuracy)}})
+    if (value && !(std::isfinite(*value) && *value > 0))
+      return refuse(name, *value, "must be finite and > 0");
+  for (const auto& [name, value] : {std::pair{"expected_batch", options.expected_batch},
+                                    {"anchor_batch", options.anchor_batch}})
+    if (value && (*value < 1 || *value > problem.n))
+      return refuse(
+          name, *value, fmt::format("must lie between 1 and the number of units, {}", problem.n));
+  if (options.mixture && !(*options.mixture > 0 && *options.mixture <= 1))
+    return refuse("mixture", *options.mixture, "must lie in (0, 1]");
+  if (options.anchor_share && !(*options.anchor_share > 0 && *options.anchor_share < 1))
+    return refuse("anchor_share", *options.anchor_share, "must lie between 0 and 1");
+  if (options.phase && *options.phase < 1)
+    return refuse("phase", *options.phase, "must be at least 1");
+  return check(static_cast<const OutputOptions&>(options), options.steps);
+}
+
+Horizon horizon_of(const PublicFacts& facts, double clip_radius) {
+  const PublicProblem& problem = facts.problem;
+  const double R = std::isfinite(problem.row_norm) ? problem.row_norm : 1;
+  const double L = problem.loss.sup_abs_second() * R * R +
+                   std::max(0.0, problem.regularizer.curvature(problem.dimension).highest);
+  const double s = sum_sensitivity(problem.relation, clip_radius) *
+                   facts.single_release_multiplier / static_cast<double>(problem.n);
+  const double D = 6 / R;
+  const double longest = 2000 / L;
+  const auto d = static_cast<double>(problem.dimension);
+  return {R, L, s > 0 ? std::clamp(D * std::sqrt(2 / d) / s, 5 / L, longest) : longest};
+}
+
+}  // namespace sotto
