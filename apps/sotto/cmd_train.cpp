@@ -127,7 +127,15 @@ void print_prepared(const PreparedRun& run, const PublicProblem& problem, const 
     if (setting.value != "none")
       fmt::print(stderr, ", {} {}{}", setting.name, short_number(setting.value), origin_text(setting.origin));
   fmt::print(stderr, "\n");
-  if (run.method->is_private)
+  if (!run.method->is_private) return;
+  if (!run.plan.filter.empty())
+    fmt::print(stderr,
+               "releases are chosen during the run; the {} filter ends it at epsilon {:.5g}, delta {:g} ({})\n",
+               run.plan.filter,
+               run.epsilon_planned,
+               options.delta,
+               to_string(problem.relation));
+  else
     fmt::print(stderr,
                "noise multiplier {:.5g}{}; the plan costs epsilon {:.5g} at delta {:g} ({}, {})\n",
                run.noise_multiplier,
@@ -157,7 +165,7 @@ Expected<int> dry_run(const Request& request, const Arguments& arguments) {
     fmt::print("{}\n", to_json(run, request.train.delta).dump());
   } else {
     print_prepared(run, problem, request.train);
-    if (run.method->is_private) fmt::print("plan {}\n", to_string(run.plan.event));
+    if (run.method->is_private) fmt::print("plan {}\n", run.plan.filter.empty() ? to_string(run.plan.event) : "filter " + run.plan.filter);
     for (const auto& warning : run.warnings) fmt::print(stderr, "warning: {}\n", warning);
   }
   return kSuccess;

@@ -56,8 +56,9 @@ Expected<Released<std::int64_t>> ExactOracle::select(const SelectionQuery& query
   std::int64_t best = 0;
   double least = kInfinity;
   for (std::size_t k = 0; k < query.candidates.size(); ++k) {
-    const double loss = sums_.clipped_losses(
-        batches_.draw(Sampling::full()), query.candidates[k], clip);
+    double loss = sums_.clipped_losses({}, query.candidates[k], clip);
+    if (!query.public_part.empty())
+      loss += static_cast<double>(problem_.n) * query.public_part[k];
     visit(Sampling::full(), 0);
     if (loss < least) best = static_cast<std::int64_t>(k);
     least = std::min(least, loss);

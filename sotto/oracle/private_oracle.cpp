@@ -69,9 +69,12 @@ Expected<Released<std::int64_t>> PrivateOracle::select(const SelectionQuery& que
   SOTTO_CHECK(!query.candidates.empty());
   SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), 1));
   Vector scores(std::ssize(query.candidates));
+  const auto everything = batches_.draw(Sampling::full());
   for (Eigen::Index k = 0; k < scores.size(); ++k) {
-    const Vector& w = query.candidates[static_cast<std::size_t>(k)];
-    scores[k] = -sums_.clipped_losses(batches_.draw(Sampling::full()), w, query.clip);
+    const auto index = static_cast<std::size_t>(k);
+    scores[k] = -sums_.clipped_losses(everything, query.candidates[index], query.clip);
+    if (!query.public_part.empty())
+      scores[k] -= static_cast<double>(problem_.n) * query.public_part[index];
     visit(Sampling::full(), 0);
   }
   // Without a unit every sum of losses shrinks; another unit may raise some and lower others.

@@ -79,6 +79,26 @@ Expected<double> single_release_multiplier(const PublicProblem& problem,
                          {*options.epsilon, options.delta});
 }
 
+/// A run without a plan: its filter is the accountant, and the budget is what it costs.
+Expected<void> prepare_filter(PreparedRun& run, const TrainOptions& options) {
+  if (!options.epsilon)
+    return fail(ErrorKind::kUsage,
+                fmt::format("{} chooses its noise as it runs and needs a budget to stop at: give "
+                            "--epsilon, not --noise-multiplier.",
+                            run.method->name));
+  SOTTO_ASSIGN(const Accountant* accountant, find_accountant(run.plan.filter));
+  if (run.accountant && run.accountant->name() != accountant->name())
+    return fail(ErrorKind::kUsage,
+                fmt::format("{} chooses its releases as it runs, which only the {} filter can account "
+                            "for. Leave out --accountant.",
+                            run.method->name,
+                            run.plan.filter));
+  run.accountant = accountant;
+  run.noise_multiplier = 1;
+  run.epsilon_planned = *options.epsilon;
+  return {};
+}
+
 Diagnostics true_values(const Engine& engine, const PublicProblem& problem, const Vector& w) {
   PerExampleSum sums(engine);
   Vector gradient;
@@ -110,6 +130,12 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
   const Optimizer& optimizer = *run.configured.optimizer;
   if (!options.accountant.empty()) {
     SOTTO_ASSIGN(run.accountant, find_accountant(options.accountant));
+  }
+  run.plan = optimizer.plan(problem, 1);
+  if (!run.plan.filter.empty()) {
+    SOTTO_TRY(prepare_filter(run, options));
+    run.calibrate_seconds = seconds_since(begin);
+    return run;
   }
   if (options.epsilon) {
     const std::int64_t samples = optimizer.plan(problem, 1).noise_samples;
@@ -189,6 +215,8 @@ Expected<TrainResult> train(const Engine& engine,
     LedgerOptions granted;
     granted.budget = {options.epsilon.value_or(kInfinity), options.delta};
     granted.plan = prepared.plan.event;
+    granted.filter = prepared.plan.filter;
+    granted.relation = problem.relation;
     granted.planned_samples = prepared.plan.noise_samples;
     granted.accountant = prepared.accountant;
     granted.method = record.method;
@@ -207,7 +235,9 @@ Expected<TrainResult> train(const Engine& engine,
     record.privacy.accountant = prepared.accountant->name();
     record.privacy.events = to_string(to_event(ledger.spent()));
     record.privacy.noise_samples = ledger.samples_spent();
-    record.plan = to_string(prepared.plan.event);
+    // A filter has no plan: what it granted stands in for one.
+    record.plan = prepared.plan.filter.empty() ? to_string(prepared.plan.event)
+                                               : record.privacy.events;
     evaluations = oracle.gradient_evaluations();
     visits = oracle.row_visits();
     for (const auto& [sampling, count] : oracle.drawn())

@@ -55,6 +55,7 @@ struct Small {
 
 RecursiveOptions options_of(std::int64_t steps, std::int64_t n) {
   RecursiveOptions options;
+  options.average = 0;
   options.steps = steps;
   options.step_size = 0.4;
   options.clip_radius = 0.5;

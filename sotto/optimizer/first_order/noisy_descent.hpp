@@ -66,6 +66,16 @@ class NoisyDescent final : public Optimizer {
 /// Refuses settings that make no sense, with the remedy.
 Expected<void> check(const DescentOptions& options, const PublicProblem& problem);
 
+/// How long to run, from public facts: the rule is derived in descent_defaults.cpp.
+struct Horizon {
+  double smoothness;  ///< L, a bound on the objective's
+  double length;      ///< h, the sum of step sizes (over 1 - momentum)
+};
+Horizon horizon_of(const PublicFacts& facts, double clip_radius);
+
+/// The clip radius for gradients that the user left open: 1.1 times the largest norm at w = 0.
+double default_clip_radius(const PublicProblem& problem);
+
 /// Fills what the user left open, from public facts only; the rule is described in
 /// docs/methods/dp-gd.md.
 DescentOptions with_defaults(DescentOptions options, const PublicFacts& facts);

@@ -1,7 +1,6 @@
 // private-spiderboost: recursive_descent.hpp with an anchor a phase and pure differences in between.
 
 #include <algorithm>
-#include <cmath>
 
 #include "sotto/optimizer/first_order/methods.hpp"
 #include "sotto/optimizer/first_order/recursive_options.hpp"
@@ -24,22 +23,14 @@ Expected<ConfiguredMethod> configure_spiderboost(const GivenOptions& given,
   SOTTO_TRY(check(asked, problem));
   RecursiveOptions options = asked;
   options.mixture = 0;
-  const double R = std::isfinite(problem.row_norm) ? problem.row_norm : 1;
-  if (!options.clip_radius) options.clip_radius = R * problem.loss.typical_first;
-  if (!options.difference_clip) options.difference_clip = 2 * *options.clip_radius;
-  const Horizon horizon = horizon_of(facts, *options.clip_radius);
-  if (!options.steps) options.steps = 40;
-  if (!options.phase) options.phase = 8;
-  const auto n = static_cast<double>(problem.n);
-  const auto pairs = static_cast<double>(*options.steps) * (1 - 1 / static_cast<double>(*options.phase));
-  if (!options.expected_batch)
-    options.expected_batch =
-        std::clamp<std::int64_t>(std::llround(6 * n / std::max(1.0, pairs)), 1, problem.n);
-  if (!options.anchor_batch) options.anchor_batch = problem.n;
-  if (!options.anchor_share) options.anchor_share = 0.5;
-  if (!options.step_size)
-    options.step_size = std::min(horizon.length / static_cast<double>(*options.steps),
-                                 1 / (2 * horizon.smoothness));
+  if (!options.phase) options.phase = 4;
+  const bool open_anchor = !options.anchor_batch;
+  fill_recursive(options, facts, 1, 2);
+  // All anchors together are five passes, all differences two.
+  if (open_anchor)
+    options.anchor_batch = std::clamp<std::int64_t>(
+        5 * problem.n / *options.steps * *options.phase, 1, problem.n);
+  if (!options.anchor_share) options.anchor_share = 0.8;
   fill_output(options, *options.steps, facts.coin);
   return ConfiguredMethod{std::make_unique<RecursiveDescent>(options, problem),
                           table.settings(asked, options, given)};

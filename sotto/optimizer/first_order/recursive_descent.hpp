@@ -37,6 +37,7 @@ namespace sotto {
 // eta_t   step size                              step_size, schedule; or step_rule theory with accuracy
 
 struct RecursiveOptions : OutputOptions {
+  RecursiveOptions() { average = 0.3; }
   std::optional<std::int64_t> steps;
   std::optional<double> step_size;
   std::string schedule = "constant";

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/optimizer/first_order/noisy_descent.hpp"
+
 namespace sotto {
 
 void add_recursive_options(OptionTable<RecursiveOptions>& table) {
@@ -63,17 +65,26 @@ Expected<void> check(const RecursiveOptions& options, const PublicProblem& probl
   return check(static_cast<const OutputOptions&>(options), options.steps);
 }
 
-Horizon horizon_of(const PublicFacts& facts, double clip_radius) {
+void fill_recursive(RecursiveOptions& options,
+                    const PublicFacts& facts,
+                    double step_share,
+                    double passes) {
   const PublicProblem& problem = facts.problem;
-  const double R = std::isfinite(problem.row_norm) ? problem.row_norm : 1;
-  const double L = problem.loss.sup_abs_second() * R * R +
-                   std::max(0.0, problem.regularizer.curvature(problem.dimension).highest);
-  const double s = sum_sensitivity(problem.relation, clip_radius) *
-                   facts.single_release_multiplier / static_cast<double>(problem.n);
-  const double D = 6 / R;
-  const double longest = 2000 / L;
-  const auto d = static_cast<double>(problem.dimension);
-  return {R, L, s > 0 ? std::clamp(D * std::sqrt(2 / d) / s, 5 / L, longest) : longest};
+  if (!options.clip_radius) options.clip_radius = default_clip_radius(problem);
+  if (!options.difference_clip) options.difference_clip = 2 * *options.clip_radius;
+  const Horizon horizon = horizon_of(facts, *options.clip_radius);
+  const double longest_step = step_share / horizon.smoothness;
+  if (!options.steps)
+    options.steps = std::clamp<std::int64_t>(
+        std::llround(horizon.length / options.step_size.value_or(longest_step)), 20, 5000);
+  const auto steps = static_cast<double>(*options.steps);
+  if (!options.step_size) options.step_size = std::min(horizon.length / steps, longest_step);
+  if (!options.expected_batch)
+    options.expected_batch = std::clamp<std::int64_t>(
+        std::llround(passes * static_cast<double>(problem.n) / std::max(1.0, steps - 1)),
+        1,
+        problem.n);
+  if (!options.anchor_batch) options.anchor_batch = problem.n;
 }
 
 }  // namespace sotto

@@ -10,13 +10,12 @@ void add_recursive_options(OptionTable<RecursiveOptions>& table);
 /// Refuses settings that make no sense, with the remedy.
 Expected<void> check(const RecursiveOptions& options, const PublicProblem& problem);
 
-/// How long to run and how noisy that is, from public facts: see descent_defaults.cpp, whose
-/// argument and constants this shares.
-struct Horizon {
-  double R;
-  double smoothness;  ///< of the objective, L
-  double length;      ///< h, the sum of step sizes
-};
-Horizon horizon_of(const PublicFacts& facts, double clip_radius);
+/// Fills radii, steps, step size and batches from public facts. The horizon (the sum of step sizes) is
+/// that of descent_defaults.cpp; steps are `step_share` / L long, as many as it needs, with
+/// batches so small that all differences together are `passes` passes over the data.
+void fill_recursive(RecursiveOptions& options,
+                    const PublicFacts& facts,
+                    double step_share,
+                    double passes);
 
 }  // namespace sotto

@@ -67,6 +67,8 @@ struct SelectionQuery {
   std::span<const Vector> candidates;
   double clip = 0;
   double epsilon = 0;
+  /// Added to each candidate's mean loss, e.g. its regularizer; public. Empty: nothing.
+  std::span<const double> public_part = {};
 };
 
 /// What answering a query releases: the one place where queries become events. Plans are made with
