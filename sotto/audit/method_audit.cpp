@@ -14,12 +14,14 @@ namespace sotto {
 namespace {
 
 using Option = std::pair<const char*, const char*>;
-constexpr std::array<Option, 6> kStrongAttack = {Option{"steps", "20"},
+constexpr std::array<Option, 8> kStrongAttack = {Option{"steps", "20"},
                                                  Option{"step_size", "0.1"},
                                                  Option{"schedule", "constant"},
                                                  Option{"momentum", "0"},
                                                  Option{"clip_radius", "0.25"},
-                                                 Option{"expected_batch", "20"}};
+                                                 Option{"expected_batch", "20"},
+                                                 Option{"splits", "10"},
+                                                 Option{"candidates", "3"}};
 
 GivenOptions with_defaults(GivenOptions given, const MethodInfo& method) {
   const auto has = [](const auto& list, std::string_view name, auto project) {
@@ -93,6 +95,7 @@ Expected<MethodAudit> MethodAudit::prepare(const MethodAuditOptions& options) {
   train.method = options.method;
   train.options = with_defaults(options.options, *method);
   train.epsilon = options.epsilon;
+  train.seed = options.seed;
   train.delta = options.delta;
   const PublicProblem& problem = audit.worlds_->problem();
   SOTTO_ASSIGN(audit.prepared_, sotto::prepare(problem, train));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
 
 #include "sotto/core/parallel.hpp"
 
@@ -23,8 +24,10 @@ Expected<Judgement> audit(const MethodAuditOptions& options, std::int64_t runs) 
 }
 
 // Every registered method, under every relation, at a large epsilon where few runs suffice: not
-// refuted, and yet attacked well. Six audits, each alarms falsely with probability at most 1e-6
-// / 6.
+// refuted, and yet attacked well. At most 40 audits, each alarms falsely with probability at most
+// 1e-6 / 40. A run with a filter claims one point only and its selections are not attacked, so less
+// of its epsilon can be seen; so it is with the differences of gradients, which are mostly shorter
+// than their bound.
 TEST(MethodAudit, EveryMethodIsAttackedWellAndKeepsItsClaim) {
   int audits = 0;
   for (const auto& method : methods()) {
@@ -34,15 +37,21 @@ TEST(MethodAudit, EveryMethodIsAttackedWellAndKeepsItsClaim) {
       MethodAuditOptions options = options_for(method.name);
       options.relation = relation;
       options.epsilon = 4;
-      options.confidence = 1 - 1e-6 / 6;
+      options.confidence = 1 - 1e-6 / 40;
       const auto judged = audit(options, 2000);
       ASSERT_TRUE(judged) << method.name << ": " << judged.error().message;
       EXPECT_LE(judged->lower_bound, 4) << method.name << " " << to_string(relation);
-      EXPECT_GT(judged->lower_bound, 2) << method.name << " " << to_string(relation);
+      const bool plain = method.name == "dp-gd" || method.name == "dp-sgd";
+      EXPECT_GT(judged->lower_bound, plain ? 2 : 0.5) << method.name << " " << to_string(relation);
+      std::printf("%s, %s: %.2f of 4\n",
+                  method.name.c_str(),
+                  std::string(to_string(relation)).c_str(),
+                  judged->lower_bound);
       ++audits;
     }
   }
   EXPECT_GE(audits, 6);
+  EXPECT_LE(audits, 40);
 }
 
 TEST(MethodAudit, TheFinalModelTellsAsMuchAsAllOfDpGd) {

@@ -143,7 +143,7 @@ TEST(AdpSgd, AdagradReadsTheReleasedGradientAndNothingElse) {
   for (float& x : other.rows) x *= -3;
   other.table = TableBuilder::dense(4, 3, other.rows, other.labels, {});
   std::vector<Vector> ends;
-  for (const Small* small : {&one, &other}) {
+  for (const Small* small : std::initializer_list<const Small*>{&one, &other}) {
     const GlmEngine engine(small->table, {});
     const auto configured = (*find_method("adp-sgd"))->configure({{"steps", "15"}, {"step_rule", "adagrad"}, {"beta", "50"}}, one.facts());
     ExactOracle exact(engine, one.facts().problem, Stream::seeded(1, Purpose::kSampling));
