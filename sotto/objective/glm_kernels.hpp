@@ -58,6 +58,12 @@ struct Kernels {
                              const double* before,
                              double* predictions,
                              double* predictions_before);
+  void (*sparse_predict_pair)(SparseRows table,
+                              RowList list,
+                              const double* w,
+                              const double* before,
+                              double* predictions,
+                              double* predictions_before);
 
   /// sum += Σ_k coefficients[k] · row k; a dense sum has `stride` entries.
   void (*dense_add)(DenseRows table, RowList list, const double* coefficients, double* sum);

@@ -36,8 +36,13 @@ void GlmEngine::evaluate_gradient_pairs(const Block& block,
   const double* here = padded(w, s.w);
   const double* there = padded(before, s.before);
   if (table_.sparse()) {
-    predict_rows(s.list(), here, s.predictions.data());
-    predict_rows(s.list(), there, s.predictions_before.data());
+    kernels_.sparse_predict_pair(
+        {table_.offsets().data(), table_.columns().data(), table_.values().data()},
+        s.list(),
+        here,
+        there,
+        s.predictions.data(),
+        s.predictions_before.data());
   } else {
     kernels_.dense_predict_pair({table_.row(0), table_.stride()},
                                 s.list(),

@@ -5,29 +5,30 @@
 #include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>
 
-#include "tests/support/zoo/full_batch.hpp"
 #include "tests/support/zoo/zoo.hpp"
 
 namespace sotto::testing::zoo {
+
+inline constexpr int kReleases = 20;
 
 /// Both gradients of a pair are clipped to C1 = 1 and subtracted, but the noise is for C2.
 inline Case difference_not_clipped() {
   constexpr double gamma = 0.3;
   constexpr double reach = gamma * 1 + (1 - gamma) * 0.25;
-  const double s = reach * std::sqrt(kSteps) / claimed_mu();
+  const double s = reach * std::sqrt(kReleases) / claimed_mu();
   // The canary's gradient is C1 and 0 by turns, as the model moves to and fro.
   const auto shift = [](int t) { return t % 2 == 0 ? gamma + (1 - gamma) : -(1 - gamma); };
   double squares = 0;
-  for (int t = 0; t < kSteps; ++t) squares += shift(t) * shift(t);
+  for (int t = 0; t < kReleases; ++t) squares += shift(t) * shift(t);
   return {"C2 not enforced on the difference",
           "zero-out; the canary's gradient has norm C1 at every other step and 0 between, C2 = C1 / 4",
           kEpsilon,
-          gaussian_real(std::sqrt(squares / kSteps) / reach),
+          gaussian_real(std::sqrt(squares / kReleases) / reach),
           5000,
           gaussian_claim(kEpsilon, kDelta),
           [=](int world, Dice& dice) {
             double sum = 0;
-            for (int t = 0; t < kSteps; ++t)
+            for (int t = 0; t < kReleases; ++t)
               sum += shift(t) * (world * shift(t) + s * dice.normal());
             return sum;
           }};
@@ -79,7 +80,7 @@ inline Case one_release_too_many() {
 
 /// The gradient is noisy, but which step is taken along it is decided by the true loss.
 inline Case step_by_true_loss() {
-  const double s = std::sqrt(kSteps) / claimed_mu();
+  const double s = std::sqrt(kReleases) / claimed_mu();
   return {"step chosen by the true loss",
           "zero-out; loss <g, w> of the canary, the others' sum to 0; steps 0 and 1",
           kEpsilon,
@@ -88,7 +89,7 @@ inline Case step_by_true_loss() {
           gaussian_claim(kEpsilon, kDelta),
           [=](int world, Dice& dice) {
             int moved = 0;
-            for (int t = 0; t < kSteps; ++t) {
+            for (int t = 0; t < kReleases; ++t) {
               const double direction = world * 1.0 + s * dice.normal();
               // In world 0 no step helps; in world 1 every step along a positive direction does.
               moved += world * direction > 0;
