@@ -1,5 +1,5 @@
-// What a gradient pair costs beside a gradient, on dense and sparse rows of a linear model, and how long a
-// dp-srm run takes. Data is made here, in the shapes of covtype (dense) and a9a (sparse).
+// What a gradient pair costs beside a gradient, on dense and sparse rows of a linear model, and how
+// long a dp-srm run takes. Data is made here, in the shapes of covtype (dense) and a9a (sparse).
 
 #include <fmt/format.h>
 
@@ -51,7 +51,8 @@ Table make_sparse(std::int64_t rows) {
 }
 
 /// The best time of each candidate; they take turns, so that a slow moment hits all.
-std::vector<double> best_times(const std::vector<std::function<void()>>& candidates, int repetitions) {
+std::vector<double> best_times(const std::vector<std::function<void()>>& candidates,
+                               int repetitions) {
   std::vector<double> best(candidates.size(), std::numeric_limits<double>::infinity());
   for (int repetition = 0; repetition < repetitions; ++repetition)
     for (std::size_t k = 0; k < candidates.size(); ++k) {
@@ -84,15 +85,26 @@ bool bench_pair(const Table& table, const char* name, double bound) {
     w[j] = 0.1 * std::sin(static_cast<double>(j));
     before[j] = 0.99 * w[j];
   }
-  const auto times = best_times(
-      {[&] { sums.clipped_gradients({}, w, 0.5, sum); },
-       [&] { sums.clipped_gradient_pairs({}, w, before, {0.2, 0.5, 0.01, false}, sum); },
-       [&] { sums.clipped_gradient_pairs({}, w, before, {0.2, 0.5, 0.01, true}, sum); }},
-      40);
-  fmt::print(stderr, "{}: gradient {:.3f} ms, pair {:.3f} ms, pair clipped together {:.3f} ms, {} threads\n",
-             name, 1e3 * times[0], 1e3 * times[1], 1e3 * times[2], thread_count());
+  const auto times =
+      best_times({[&] { sums.clipped_gradients({}, w, 0.5, sum); },
+                  [&] {
+                    sums.clipped_gradient_pairs({}, w, before, {0.2, 0.5, 0.01, false}, sum);
+                  },
+                  [&] {
+                    sums.clipped_gradient_pairs({}, w, before, {0.2, 0.5, 0.01, true}, sum);
+                  }},
+                 40);
+  fmt::print(
+      stderr,
+      "{}: gradient {:.3f} ms, pair {:.3f} ms, pair clipped together {:.3f} ms, {} threads\n",
+      name,
+      1e3 * times[0],
+      1e3 * times[1],
+      1e3 * times[2],
+      thread_count());
   const bool separate = report(name, "gradient pair / gradient", times[1] / times[0], bound);
-  return report(name, "gradient pair, clipped together / gradient", times[2] / times[0], bound) && separate;
+  return report(name, "gradient pair, clipped together / gradient", times[2] / times[0], bound) &&
+         separate;
 }
 
 /// A dp-srm run on rows like a9a's against the 0.60 s that its paper printed for a9a.
@@ -120,7 +132,8 @@ bool bench_run() {
     best = std::min(best, result->record.train_seconds);
   }
   fmt::print(stderr, "dp-srm on 32561 x 123 sparse rows: {:.4f} s\n", best);
-  return report("dp-srm, 32561 x 123 sparse", "run / a twentieth of the printed 0.60 s", best / 0.03, 1);
+  return report(
+      "dp-srm, 32561 x 123 sparse", "run / a twentieth of the printed 0.60 s", best / 0.03, 1);
 }
 
 int run() {

@@ -1,10 +1,10 @@
-// The first-order methods at equal privacy: test objective and training gradient norm, mean of 30 runs, on a9a
-// and ijcnn1 (logistic loss + nonconvex:1e-3, delta 1e-5, replace-one), beside what was published for a9a [WJEG23].
-// All settings are the methods' own defaults: rules from public facts, with constants that were found on
-// other data (docs/methods/auto.md), never on a9a.
+// The first-order methods at equal privacy: test objective and training gradient norm, mean of 30
+// runs, on a9a and ijcnn1 (logistic loss + nonconvex:1e-3, delta 1e-5, replace-one), beside what
+// was published for a9a [WJEG23]. All settings are the methods' own defaults: rules from public
+// facts, with constants that were found on other data (docs/methods/auto.md), never on a9a.
 //
-// Resumable: finished rows are kept in build/utility_first_order.jsonl (or the file named as the argument)
-// and not run again while their settings stay the same.
+// Resumable: finished rows are kept in build/utility_first_order.jsonl (or the file named as the
+// argument) and not run again while their settings stay the same.
 
 #include <fmt/format.h>
 
@@ -61,7 +61,8 @@ std::vector<Row> rows() {
     all.push_back({"a9a", "adp-sgd", epsilon, {{"step_rule", "adagrad"}, {"noise", "adaptive"}}});
   }
   for (const double epsilon : {0.2, 0.5})
-    for (const char* method : {"dp-srm", "auto", "dp-gd", "rrpsgd", "dp-agd", "private-spiderboost", "adp-sgd"})
+    for (const char* method :
+         {"dp-srm", "auto", "dp-gd", "rrpsgd", "dp-agd", "private-spiderboost", "adp-sgd"})
       all.push_back({"ijcnn1", method, epsilon});
   for (const char* data : {"a9a", "ijcnn1"}) {
     all.push_back({data, "gd", kInfinity, {{"steps", "3000"}, {"schedule", "constant"}}});
@@ -142,7 +143,10 @@ bool report(const Row& row, const nlohmann::json& r) {
   const auto line = [&](const char* what, double value, double bound) {
     const bool good = value <= bound;
     holds &= good;
-    nlohmann::json json = {{"bench", "utility_first_order"}, {"case", text_of(row)}, {"ratio", what}, {"value", value}};
+    nlohmann::json json = {{"bench", "utility_first_order"},
+                           {"case", text_of(row)},
+                           {"ratio", what},
+                           {"value", value}};
     json["bound"] = std::isfinite(bound) ? nlohmann::json(bound) : nlohmann::json(nullptr);
     json["holds"] = good;
     fmt::print("{}\n", json.dump());

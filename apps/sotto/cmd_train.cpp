@@ -65,16 +65,19 @@ Expected<Request> read_request(const Arguments& arguments) {
   SOTTO_ASSIGN(request.regularizer, Regularizer::parse(arguments.regularizer));
   SOTTO_ASSIGN(request.relation, parse_relation(arguments.neighbours));
   if (request.method->is_private && !arguments.delta)
-    return fail(ErrorKind::kUsage,
-                "train needs --delta. It has no default: choose it well below 1/n, for example 1e-6.");
+    return fail(
+        ErrorKind::kUsage,
+        "train needs --delta. It has no default: choose it well below 1/n, for example 1e-6.");
   if (request.relation == Relation::kAddRemove && arguments.public_n < 1)
-    return fail(ErrorKind::kUsage,
-                "under --neighbours add-remove the number of records is private, so a public number "
-                "must be declared: --public-n N, about the size you would tell anybody.");
+    return fail(
+        ErrorKind::kUsage,
+        "under --neighbours add-remove the number of records is private, so a public number "
+        "must be declared: --public-n N, about the size you would tell anybody.");
   if (request.relation != Relation::kAddRemove && arguments.public_n != 0 && !arguments.dry_run)
-    return fail(ErrorKind::kUsage,
-                "--public-n goes with --neighbours add-remove (or --dry-run); under the other relations "
-                "the number of units is public and counted.");
+    return fail(
+        ErrorKind::kUsage,
+        "--public-n goes with --neighbours add-remove (or --dry-run); under the other relations "
+        "the number of units is public and counted.");
   TrainOptions& train = request.train;
   train.method = arguments.method.name;
   train.options = arguments.method.given();
@@ -98,8 +101,8 @@ PublicProblem make_problem(const Request& request,
   problem.row_norm = row_norm > 0 ? row_norm : kInfinity;
   problem.loss = loss_info(request.loss);
   // An intercept only shifts the decision; it is not shrunk.
-  problem.regularizer = arguments.data.bias ? request.regularizer.on_first(dimension - 1)
-                                            : request.regularizer;
+  problem.regularizer =
+      arguments.data.bias ? request.regularizer.on_first(dimension - 1) : request.regularizer;
   problem.relation = request.relation;
   return problem;
 }
@@ -108,29 +111,39 @@ PublicProblem make_problem(const Request& request,
 Expected<void> require_row_norm(const PublicProblem& problem, const Request& request) {
   if (std::isfinite(problem.row_norm) || !request.method->is_private) return {};
   const auto given = [&](std::string_view name) {
-    return std::any_of(request.train.options.begin(), request.train.options.end(), [&](const auto& o) {
-      return o.first == name;
-    });
+    return std::any_of(request.train.options.begin(),
+                       request.train.options.end(),
+                       [&](const auto& o) { return o.first == name; });
   };
   if (given("clip_radius") && given("step_size")) return {};
-  return fail(ErrorKind::kUsage,
-              "no public bound on the norm of a row is declared, and one taken from the rows would leak. "
-              "Give --row-norm R (longer rows are scaled down to it; for 0/1 data with k ones a row, R = "
-              "sqrt(k)), a --schema with bounds, or both --clip-radius and --step-size.");
+  return fail(
+      ErrorKind::kUsage,
+      "no public bound on the norm of a row is declared, and one taken from the rows would leak. "
+      "Give --row-norm R (longer rows are scaled down to it; for 0/1 data with k ones a row, R = "
+      "sqrt(k)), a --schema with bounds, or both --clip-radius and --step-size.");
 }
 
-std::string origin_text(const std::string& origin) { return origin == "given" ? "" : " (" + origin + ")"; }
+std::string origin_text(const std::string& origin) {
+  return origin == "given" ? "" : " (" + origin + ")";
+}
 
-void print_prepared(const PreparedRun& run, const PublicProblem& problem, const TrainOptions& options) {
+void print_prepared(const PreparedRun& run,
+                    const PublicProblem& problem,
+                    const TrainOptions& options) {
   fmt::print(stderr, "{}: n {}, dimension {}", run.method->name, problem.n, problem.dimension);
   for (const auto& setting : run.configured.settings)
     if (setting.value != "none")
-      fmt::print(stderr, ", {} {}{}", setting.name, short_number(setting.value), origin_text(setting.origin));
+      fmt::print(stderr,
+                 ", {} {}{}",
+                 setting.name,
+                 short_number(setting.value),
+                 origin_text(setting.origin));
   fmt::print(stderr, "\n");
   if (!run.method->is_private) return;
   if (!run.plan.filter.empty())
     fmt::print(stderr,
-               "releases are chosen during the run; the {} filter ends it at epsilon {:.5g}, delta {:g} ({})\n",
+               "releases are chosen during the run; the {} filter ends it at epsilon {:.5g}, delta "
+               "{:g} ({})\n",
                run.plan.filter,
                run.epsilon_planned,
                options.delta,
@@ -155,8 +168,9 @@ Expected<int> dry_run(const Request& request, const Arguments& arguments) {
     if (row_norm == 0) row_norm = facts.row_norm_bound;
   }
   if (arguments.public_n < 1 || dimension < 1)
-    return fail(ErrorKind::kUsage,
-                "--dry-run does not open the rows, so it needs --public-n N and --dim D (or a --schema).");
+    return fail(
+        ErrorKind::kUsage,
+        "--dry-run does not open the rows, so it needs --public-n N and --dim D (or a --schema).");
   const PublicProblem problem =
       make_problem(request, arguments, arguments.public_n, dimension, row_norm);
   SOTTO_TRY(require_row_norm(problem, request));
@@ -165,7 +179,9 @@ Expected<int> dry_run(const Request& request, const Arguments& arguments) {
     fmt::print("{}\n", to_json(run, request.train.delta).dump());
   } else {
     print_prepared(run, problem, request.train);
-    if (run.method->is_private) fmt::print("plan {}\n", run.plan.filter.empty() ? to_string(run.plan.event) : "filter " + run.plan.filter);
+    if (run.method->is_private)
+      fmt::print("plan {}\n",
+                 run.plan.filter.empty() ? to_string(run.plan.event) : "filter " + run.plan.filter);
     for (const auto& warning : run.warnings) fmt::print(stderr, "warning: {}\n", warning);
   }
   return kSuccess;
@@ -176,7 +192,9 @@ Expected<int> run_train(const Arguments& arguments) {
   SOTTO_ASSIGN(Request request, read_request(arguments));
   if (arguments.dry_run) return dry_run(request, arguments);
   if (arguments.data_path.empty() || arguments.model_path.empty())
-    return fail(ErrorKind::kUsage, "train needs a data file and a model file to write: sotto train [options] DATA MODEL");
+    return fail(
+        ErrorKind::kUsage,
+        "train needs a data file and a model file to write: sotto train [options] DATA MODEL");
   SOTTO_TRY(check_writable(arguments.model_path));
   if (!arguments.record_path.empty()) SOTTO_TRY(check_writable(arguments.record_path));
 
@@ -190,7 +208,8 @@ Expected<int> run_train(const Arguments& arguments) {
 
   double row_norm = arguments.data.row_norm > 0 ? arguments.data.row_norm : data.row_norm_bound;
   if (row_norm == 0 && !request.method->is_private)  // not private anyway: look
-    row_norm = std::max(1e-300, *std::max_element(data.table.norms().begin(), data.table.norms().end()));
+    row_norm =
+        std::max(1e-300, *std::max_element(data.table.norms().begin(), data.table.norms().end()));
   const std::int64_t n =
       request.relation == Relation::kAddRemove ? arguments.public_n : data.table.units();
   PublicProblem problem = make_problem(request, arguments, n, data.table.dim(), row_norm);
@@ -207,10 +226,11 @@ Expected<int> run_train(const Arguments& arguments) {
   // Public test rows are read before anything is spent: a wrong path must not cost budget.
   std::optional<LoadedFile> test;
   if (!arguments.test_path.empty()) {
-    SOTTO_ASSIGN(test, arguments.data.load_like(arguments.test_path,
-                                            classification,
-                                            {data.table.dim() - (arguments.data.bias ? 1 : 0),
-                                             data.class_names}));
+    SOTTO_ASSIGN(test,
+                 arguments.data.load_like(
+                     arguments.test_path,
+                     classification,
+                     {data.table.dim() - (arguments.data.bias ? 1 : 0), data.class_names}));
   }
 
   const GlmEngine engine(data.table, request.loss);
@@ -231,7 +251,8 @@ Expected<int> run_train(const Arguments& arguments) {
     return kInterrupted;
   }
   if (test)
-    record.test = evaluate(test->table, result.w, request.loss, problem.regularizer.value(result.w));
+    record.test =
+        evaluate(test->table, result.w, request.loss, problem.regularizer.value(result.w));
 
   Model model;
   model.method = record.method;
@@ -256,9 +277,10 @@ Expected<int> run_train(const Arguments& arguments) {
     fmt::print("{}\n", brief(record));
     if (record.test) print_metrics(*record.test, model.class_names, "test");
     if (record.diagnostics)
-      fmt::print("NOT private: training objective {:.6f}, gradient norm {:.6f} (--unsafe-diagnostics)\n",
-                 record.diagnostics->objective,
-                 record.diagnostics->gradient_norm);
+      fmt::print(
+          "NOT private: training objective {:.6f}, gradient norm {:.6f} (--unsafe-diagnostics)\n",
+          record.diagnostics->objective,
+          record.diagnostics->gradient_norm);
     if (!arguments.quiet) fmt::print(stderr, "model written to {}\n", arguments.model_path);
   }
   return kSuccess;
@@ -270,23 +292,46 @@ Action add_train(CLI::App& app) {
   auto* verb = app.add_subcommand("train", "train a model with differential privacy");
   auto a = std::make_shared<Arguments>();
   verb->set_config("--config", "", "a TOML file with the same options, e.g. epsilon = 1");
-  verb->add_option("DATA", a->data_path, "training data: LIBSVM, CSV with --schema, or .npy with --labels; also .gz");
+  verb->add_option("DATA",
+                   a->data_path,
+                   "training data: LIBSVM, CSV with --schema, or .npy with --labels; also .gz");
   verb->add_option("MODEL", a->model_path, "model file to write (JSON)");
   verb->add_option("--epsilon", a->epsilon, "privacy budget; no default")->group("Privacy");
-  verb->add_option("--delta", a->delta, "privacy budget, well below 1/n; no default")->group("Privacy");
-  verb->add_option("--noise-multiplier", a->noise_multiplier, "instead of --epsilon: noise / sensitivity a step")->group("Privacy");
-  verb->add_option("--neighbours,--neighbors", a->neighbours, "zero-out, replace-one, or add-remove (with --public-n)")->capture_default_str()->group("Privacy");
-  verb->add_option("--public-n", a->public_n, "add-remove: the declared number of units")->group("Privacy");
-  verb->add_option("--accountant", a->accountant, "gaussian, zcdp, rdp or pld; default: the tightest that applies")->group("Privacy");
+  verb->add_option("--delta", a->delta, "privacy budget, well below 1/n; no default")
+      ->group("Privacy");
+  verb->add_option("--noise-multiplier",
+                   a->noise_multiplier,
+                   "instead of --epsilon: noise / sensitivity a step")
+      ->group("Privacy");
+  verb->add_option("--neighbours,--neighbors",
+                   a->neighbours,
+                   "zero-out, replace-one, or add-remove (with --public-n)")
+      ->capture_default_str()
+      ->group("Privacy");
+  verb->add_option("--public-n", a->public_n, "add-remove: the declared number of units")
+      ->group("Privacy");
+  verb->add_option("--accountant",
+                   a->accountant,
+                   "gaussian, zcdp, rdp or pld; default: the tightest that applies")
+      ->group("Privacy");
   a->method.add_to(*verb);
-  verb->add_option("--loss", a->loss, "logistic, sigmoid, squared, huber or huber:THRESHOLD")->capture_default_str()->group("Model");
-  verb->add_option("--regularizer", a->regularizer, "none, l2:LAMBDA, l1:LAMBDA or nonconvex:LAMBDA")->capture_default_str()->group("Model");
+  verb->add_option("--loss", a->loss, "logistic, sigmoid, squared, huber or huber:THRESHOLD")
+      ->capture_default_str()
+      ->group("Model");
+  verb->add_option(
+          "--regularizer", a->regularizer, "none, l2:LAMBDA, l1:LAMBDA or nonconvex:LAMBDA")
+      ->capture_default_str()
+      ->group("Model");
   a->data.add_to(*verb);
   verb->add_option("--test", a->test_path, "a PUBLIC test set, for the metrics printed at the end");
   verb->add_option("--record", a->record_path, "write the run record (JSON) here");
-  verb->add_option("--seed", a->seed, "reproducible randomness for tests; marks the run as insecure");
-  verb->add_flag("--unsafe-diagnostics", a->unsafe_diagnostics, "also print true training values; marks the run: they are not private");
-  verb->add_option("--threads", a->threads, "0: all cores; the result does not depend on it")->capture_default_str();
+  verb->add_option(
+      "--seed", a->seed, "reproducible randomness for tests; marks the run as insecure");
+  verb->add_flag("--unsafe-diagnostics",
+                 a->unsafe_diagnostics,
+                 "also print true training values; marks the run: they are not private");
+  verb->add_option("--threads", a->threads, "0: all cores; the result does not depend on it")
+      ->capture_default_str();
   verb->add_flag("--dry-run", a->dry_run, "plan, noise and epsilon, without opening the rows");
   verb->add_flag("--json", a->json, "print one object for machines");
   verb->add_flag("-q,--quiet", a->quiet, "no notes and no progress");

@@ -17,7 +17,8 @@ double sigmoid(double x) {
   return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
 }
 
-/// The size of a logistic gradient, in units of R, for a row at the angle `angle` to w: grows with it.
+/// The size of a logistic gradient, in units of R, for a row at the angle `angle` to w: grows with
+/// it.
 double size(double W, double angle) { return sigmoid(-W * std::cos(angle)); }
 
 /// A rectangle of angles (a, b) and an upper bound on the squared distance within.
@@ -36,8 +37,7 @@ Cell make_cell(double W, double a, double b, double width) {
   // ranges, and for the smallest cosine.
   const double low = a + b;
   const double high = low + 2 * width;
-  const double cosine =
-      low <= kPi && high >= kPi ? -1 : std::min(std::cos(low), std::cos(high));
+  const double cosine = low <= kPi && high >= kPi ? -1 : std::min(std::cos(low), std::cos(high));
   double bound = 0;
   for (const double s : {size(W, a), size(W, a + width)})
     for (const double t : {size(W, b), size(W, b + width)})

@@ -4,8 +4,8 @@
 
 namespace sotto {
 
-/// Bounds on the gradients of a linear model on one row that follow the public weights w, for rows of
-/// norm at most R (proofs: slope_bound.proof.md). Not finite where the loss has no bound.
+/// Bounds on the gradients of a linear model on one row that follow the public weights w, for rows
+/// of norm at most R (proofs: slope_bound.proof.md). Not finite where the loss has no bound.
 
 /// sup ‖∇ℓ(w; x, y)‖ over rows and labels. For the logistic loss R σ(R‖w‖), which is R/2 at w = 0.
 double gradient_bound(const LossInfo& loss, double R, double length_of_w);

@@ -30,7 +30,10 @@ void GlmEngine::evaluate_gradient_pairs(const Block& block,
   auto& s = static_cast<Scratch&>(workspace);
   select_rows(block, s);
   const std::size_t rows = to_size(s.row_count);
-  for (auto* each : {&s.predictions, &s.predictions_before, &s.coefficients, &s.differences,
+  for (auto* each : {&s.predictions,
+                     &s.predictions_before,
+                     &s.coefficients,
+                     &s.differences,
                      &s.coefficient_norms})
     each->resize(rows);
   const double* here = padded(w, s.w);

@@ -45,13 +45,17 @@ using GivenOptions = std::vector<std::pair<std::string, std::string>>;
 template <class Options>
 class OptionTable {
  public:
-  OptionTable& integer(std::string name, std::optional<std::int64_t> Options::*field, std::string meaning) {
+  OptionTable& integer(std::string name,
+                       std::optional<std::int64_t> Options::*field,
+                       std::string meaning) {
     return add(std::move(name), "integer", std::move(meaning), field, parse_number<std::int64_t>);
   }
   OptionTable& integer(std::string name, std::int64_t Options::*field, std::string meaning) {
     return add(std::move(name), "integer", std::move(meaning), field, parse_number<std::int64_t>);
   }
-  OptionTable& number(std::string name, std::optional<double> Options::*field, std::string meaning) {
+  OptionTable& number(std::string name,
+                      std::optional<double> Options::*field,
+                      std::string meaning) {
     return add(std::move(name), "number", std::move(meaning), field, parse_number<double>);
   }
   OptionTable& number(std::string name, double Options::*field, std::string meaning) {

@@ -21,7 +21,8 @@ Expected<void> check(const OutputOptions& options, std::optional<std::int64_t> s
     return fail(ErrorKind::kUsage, fmt::format("{} {}, but is {}.", dashed(name), rule, value));
   };
   if (!(options.average >= 0 && options.average <= 1))
-    return refuse("average", options.average, "must lie in [0, 1], the share of last steps averaged");
+    return refuse(
+        "average", options.average, "must lie in [0, 1], the share of last steps averaged");
   if (options.drawn_steps && options.output != "random")
     return fail(ErrorKind::kUsage, "--drawn-steps goes with --output random.");
   if (options.drawn_steps && (*options.drawn_steps < 1 || (steps && *options.drawn_steps > *steps)))

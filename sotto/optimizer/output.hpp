@@ -17,10 +17,10 @@ namespace sotto {
 /// Which of a run's iterates is the model. All iterates are released already, so only `best`
 /// looks at the data once more, and pays for it.
 struct OutputOptions {
-  /// last; average: the mean of the last `average` of the steps; random: a uniformly random iterate,
-  /// whose number is drawn before the run, which then makes no further step and is calibrated for
-  /// those it makes; best: of `candidates` evenly spaced iterates, by the exponential mechanism on
-  /// clipped losses.
+  /// last; average: the mean of the last `average` of the steps; random: a uniformly random
+  /// iterate, whose number is drawn before the run, which then makes no further step and is
+  /// calibrated for those it makes; best: of `candidates` evenly spaced iterates, by the
+  /// exponential mechanism on clipped losses.
   std::string output = "last";
   double average = 0;
   std::optional<std::int64_t> drawn_steps;  ///< random: the steps to make
@@ -62,8 +62,8 @@ class Output {
   /// How many steps are made.
   std::int64_t steps() const { return steps_; }
 
-  /// What `best` asks at the end, where the steps themselves cost as much as one full-batch Gaussian
-  /// release with the multiplier `total_multiplier`; none for other outputs.
+  /// What `best` asks at the end, where the steps themselves cost as much as one full-batch
+  /// Gaussian release with the multiplier `total_multiplier`; none for other outputs.
   std::optional<Event> event(double total_multiplier, Relation relation) const;
   std::int64_t noise_samples() const { return options_.output == "best" ? 1 : 0; }
 

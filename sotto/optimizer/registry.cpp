@@ -30,10 +30,10 @@ Expected<const MethodInfo*> find_method(std::string_view name) {
     if (method.name == name) return &method;
     known += (known.empty() ? "" : ", ") + method.name;
   }
-  return fail(ErrorKind::kUsage,
-              fmt::format("unknown method '{}'. Known methods: {}. `sotto methods` describes them.",
-                          name,
-                          known));
+  return fail(
+      ErrorKind::kUsage,
+      fmt::format(
+          "unknown method '{}'. Known methods: {}. `sotto methods` describes them.", name, known));
 }
 
 }  // namespace sotto

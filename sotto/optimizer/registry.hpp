@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
-#include "sotto/optimizer/option_table.hpp"
 #include "sotto/optimizer/optimizer.hpp"
+#include "sotto/optimizer/option_table.hpp"
 
 namespace sotto {
 
@@ -36,8 +36,8 @@ struct MethodInfo {
   std::string needs;
   std::string guarantees;
   bool is_private = true;
-  std::string source;        ///< bibliography keys
-  std::string page;          ///< docs/methods/<page>.md
+  std::string source;  ///< bibliography keys
+  std::string page;    ///< docs/methods/<page>.md
   std::vector<OptionInfo> options;
   std::function<Expected<ConfiguredMethod>(const GivenOptions&, const PublicFacts&)> configure;
 };

@@ -45,8 +45,7 @@ Expected<Released<Vector>> ExactOracle::gradient_pair(const GradientPairQuery& q
   const PairClip clip =
       clips_ ? query.clip : PairClip{query.clip.mixture, kInfinity, kInfinity, false};
   Vector sum;
-  sums_.clipped_gradient_pairs(
-      batches_.draw(query.sampling), query.at, query.before, clip, sum);
+  sums_.clipped_gradient_pairs(batches_.draw(query.sampling), query.at, query.before, clip, sum);
   sum /= visit(query.sampling, 2);
   return ExactRelease::release(std::move(sum), problem_.relation);
 }
@@ -57,8 +56,7 @@ Expected<Released<std::int64_t>> ExactOracle::select(const SelectionQuery& query
   double least = kInfinity;
   for (std::size_t k = 0; k < query.candidates.size(); ++k) {
     double loss = sums_.clipped_losses({}, query.candidates[k], clip);
-    if (!query.public_part.empty())
-      loss += static_cast<double>(problem_.n) * query.public_part[k];
+    if (!query.public_part.empty()) loss += static_cast<double>(problem_.n) * query.public_part[k];
     visit(Sampling::full(), 0);
     if (loss < least) best = static_cast<std::int64_t>(k);
     least = std::min(least, loss);

@@ -23,7 +23,8 @@ class ExactOracle final : public Oracle {
   Expected<Released<std::int64_t>> select(const SelectionQuery& query) override;
   Expected<Released<double>> loss(const LossQuery& query) override;
 
-  /// Per-example gradients evaluated so far, by expected batch sizes (the realized ones are secret).
+  /// Per-example gradients evaluated so far, by expected batch sizes (the realized ones are
+  /// secret).
   double gradient_evaluations() const { return gradient_evaluations_; }
   /// Rows visited so far for gradients, losses and pairs alike, by expected batch sizes.
   double row_visits() const { return row_visits_; }

@@ -13,7 +13,8 @@ namespace {
 
 __extension__ typedef __int128 Int128;
 
-constexpr int kGridBits = 50;  ///< the grid is 2^-50 of the clip radius (rounded up to a power of 2)
+constexpr int kGridBits =
+    50;  ///< the grid is 2^-50 of the clip radius (rounded up to a power of 2)
 
 /// value * scale, rounded; saturates far outside anything a clipped sum can reach. NaN becomes 0.
 inline Int128 to_grid(double value, double scale) {
@@ -115,11 +116,8 @@ void PerExampleSum::clipped_gradients(const Batch& batch,
   collect(sum);
 }
 
-void PerExampleSum::clipped_gradient_pairs(const Batch& batch,
-                                           const Vector& w,
-                                           const Vector& before,
-                                           const PairClip& clip,
-                                           Vector& sum) {
+void PerExampleSum::clipped_gradient_pairs(
+    const Batch& batch, const Vector& w, const Vector& before, const PairClip& clip, Vector& sum) {
   SOTTO_CHECK(w.size() == engine_.parameters() && before.size() == w.size());
   SOTTO_CHECK(clip.mixture >= 0 && clip.mixture <= 1);
   prepare(thread_count(), grid_scale(clip.reach()));

@@ -34,11 +34,8 @@ class PerExampleSum {
 
   /// Sum of contributions of gradient pairs, each of norm at most clip.reach() (infinite radii: not
   /// clipped). One visit of the rows.
-  void clipped_gradient_pairs(const Batch& batch,
-                              const Vector& w,
-                              const Vector& before,
-                              const PairClip& clip,
-                              Vector& sum);
+  void clipped_gradient_pairs(
+      const Batch& batch, const Vector& w, const Vector& before, const PairClip& clip, Vector& sum);
 
   /// Sum of losses, each clipped to [0, clip]; a loss that is not finite counts as 0.
   double clipped_losses(const Batch& batch, const Vector& w, double clip);

@@ -15,11 +15,8 @@ constexpr std::int64_t kMostUnits = std::int64_t{1} << 31;
 
 }  // namespace
 
-PrivateOracle::PrivateOracle(const Engine& engine,
-                             PublicProblem problem,
-                             Ledger& ledger,
-                             Stream sampling,
-                             Stream noise)
+PrivateOracle::PrivateOracle(
+    const Engine& engine, PublicProblem problem, Ledger& ledger, Stream sampling, Stream noise)
     : engine_(engine),
       problem_(std::move(problem)),
       ledger_(ledger),

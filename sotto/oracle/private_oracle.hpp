@@ -10,17 +10,14 @@
 
 namespace sotto {
 
-/// Answers queries with noise: charge, draw the batch, clip, sum, add noise, in this order. The batch
-/// and its realized size never leave.
+/// Answers queries with noise: charge, draw the batch, clip, sum, add noise, in this order. The
+/// batch and its realized size never leave.
 class PrivateOracle final : public Oracle {
  public:
   /// `engine` and `ledger` must outlive the oracle. Under zero-out and replace-one problem.n is the
   /// number of the engine's units; under add-remove it is the declared public number.
-  PrivateOracle(const Engine& engine,
-                PublicProblem problem,
-                Ledger& ledger,
-                Stream sampling,
-                Stream noise);
+  PrivateOracle(
+      const Engine& engine, PublicProblem problem, Ledger& ledger, Stream sampling, Stream noise);
 
   const PublicProblem& problem() const override { return problem_; }
   Expected<Released<Vector>> gradient(const GradientQuery& query) override;
@@ -28,7 +25,8 @@ class PrivateOracle final : public Oracle {
   Expected<Released<std::int64_t>> select(const SelectionQuery& query) override;
   Expected<Released<double>> loss(const LossQuery& query) override;
 
-  /// Per-example gradients evaluated so far, by expected batch sizes (the realized ones are secret).
+  /// Per-example gradients evaluated so far, by expected batch sizes (the realized ones are
+  /// secret).
   double gradient_evaluations() const { return gradient_evaluations_; }
   /// Rows visited so far for gradients, losses and pairs alike, by expected batch sizes.
   double row_visits() const { return row_visits_; }
@@ -36,8 +34,8 @@ class PrivateOracle final : public Oracle {
   const std::vector<Batches::Drawn>& drawn() const { return batches_.drawn(); }
 
  private:
-  /// The bound on how far one unit moves a sum of terms of norm at most `radius`, rounding included.
-  /// `diameter` bounds the distance of two terms.
+  /// The bound on how far one unit moves a sum of terms of norm at most `radius`, rounding
+  /// included. `diameter` bounds the distance of two terms.
   SensitivityClaim claim(double radius, double diameter, const Sampling& sampling) const;
   /// Remembers the cost of a query that evaluates `gradients` gradients a row.
   void visit(const Sampling& sampling, int gradients);

@@ -51,12 +51,13 @@ Expected<Ledger> Ledger::open(LedgerOptions options) {
 Expected<Ledger> Ledger::open_with_filter(LedgerOptions options) {
   SOTTO_ASSIGN(const Accountant* accountant, find_accountant(options.filter));
   if (options.accountant && options.accountant->name() != accountant->name())
-    return fail(ErrorKind::kUsage,
-                fmt::format("this method chooses its releases as it runs, which only its filter, {}, "
-                            "can account for; the accountant {} needs a schedule fixed in advance. "
-                            "Leave out --accountant.",
-                            options.filter,
-                            options.accountant->name()));
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("this method chooses its releases as it runs, which only its filter, {}, "
+                    "can account for; the accountant {} needs a schedule fixed in advance. "
+                    "Leave out --accountant.",
+                    options.filter,
+                    options.accountant->name()));
   SOTTO_TRY(check(options.budget));
   SOTTO_ASSIGN(const Target ideal, ideal_target(options.budget, options.planned_samples));
   options.accountant = accountant;
@@ -71,14 +72,14 @@ Expected<Ledger> Ledger::open_with_filter(LedgerOptions options) {
 Expected<void> Ledger::open_journal() {
   if (options_.journal_path.empty()) return {};
   SOTTO_ASSIGN(journal_, Journal::open(options_.journal_path));
-  const nlohmann::json line = {{"open", 1},
-                               {"method", options_.method},
-                               {"epsilon", options_.budget.epsilon},
-                               {"delta", options_.budget.delta},
-                               {"neighbours", to_string(relation_)},
-                               {"accountant", options_.accountant->name()},
-                               {"plan", filter_ ? "filter " + options_.filter
-                                                : to_string(options_.plan)}};
+  const nlohmann::json line = {
+      {"open", 1},
+      {"method", options_.method},
+      {"epsilon", options_.budget.epsilon},
+      {"delta", options_.budget.delta},
+      {"neighbours", to_string(relation_)},
+      {"accountant", options_.accountant->name()},
+      {"plan", filter_ ? "filter " + options_.filter : to_string(options_.plan)}};
   SOTTO_TRY(journal_->append(line.dump()));
   last_sync_end_ = std::chrono::steady_clock::now();
   return {};
@@ -129,8 +130,7 @@ Expected<Receipt> Ledger::charge_filter(const Event& event,
                             options_.planned_samples));
   SOTTO_TRY(filter_->try_spend(event));
   if (journal_) {
-    const nlohmann::json line = {
-        {"charge", to_string(event)}, {"count", 1}, {"samples", samples}};
+    const nlohmann::json line = {{"charge", to_string(event)}, {"count", 1}, {"samples", samples}};
     SOTTO_TRY(journal_->append(line.dump()));
   }
   for (const Term& term : wanted.terms) {

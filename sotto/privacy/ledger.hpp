@@ -23,8 +23,8 @@ struct LedgerOptions {
   Target budget{std::numeric_limits<double>::infinity(), 0};
   /// The worst case of what the run will ask; a charge outside it is refused.
   Event plan = Event::compose({});
-  /// `gaussian`, `zcdp` or `rdp`: no plan but a filter (privacy/filter.hpp), for runs whose releases
-  /// depend on earlier answers. Needs a finite budget. Empty: the plan decides.
+  /// `gaussian`, `zcdp` or `rdp`: no plan but a filter (privacy/filter.hpp), for runs whose
+  /// releases depend on earlier answers. Needs a finite budget. Empty: the plan decides.
   std::string filter;
   /// With a filter: the relation of the releases.
   Relation relation = Relation::kZeroOut;

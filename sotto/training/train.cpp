@@ -29,7 +29,8 @@ Stream make_stream(const TrainOptions& options, Purpose purpose) {
 /// Keeps a trace of bounded length: every k-th step, k doubling whenever the trace is full.
 class Tracer final : public Observer {
  public:
-  Tracer(Observer& next, std::chrono::steady_clock::time_point begin) : next_(next), begin_(begin) {}
+  Tracer(Observer& next, std::chrono::steady_clock::time_point begin)
+      : next_(next), begin_(begin) {}
 
   bool keep_going(const StepReport& report) override {
     if (report.step % every_ == 0) {
@@ -57,10 +58,11 @@ class Tracer final : public Observer {
 Expected<void> check_budget(const TrainOptions& options, bool is_private) {
   if (!is_private) return {};
   if (options.epsilon.has_value() == options.noise_multiplier.has_value())
-    return fail(ErrorKind::kUsage,
-                "give --epsilon (and the noise follows) or --noise-multiplier (and epsilon follows), "
-                "exactly one of them. Neither has a default: how much privacy to spend is your "
-                "decision.");
+    return fail(
+        ErrorKind::kUsage,
+        "give --epsilon (and the noise follows) or --noise-multiplier (and epsilon follows), "
+        "exactly one of them. Neither has a default: how much privacy to spend is your "
+        "decision.");
   SOTTO_TRY(check(Target{options.epsilon.value_or(1), options.delta}));
   if (options.noise_multiplier &&
       !(std::isfinite(*options.noise_multiplier) && *options.noise_multiplier > 0))
@@ -88,11 +90,12 @@ Expected<void> prepare_filter(PreparedRun& run, const TrainOptions& options) {
                             run.method->name));
   SOTTO_ASSIGN(const Accountant* accountant, find_accountant(run.plan.filter));
   if (run.accountant && run.accountant->name() != accountant->name())
-    return fail(ErrorKind::kUsage,
-                fmt::format("{} chooses its releases as it runs, which only the {} filter can account "
-                            "for. Leave out --accountant.",
-                            run.method->name,
-                            run.plan.filter));
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("{} chooses its releases as it runs, which only the {} filter can account "
+                    "for. Leave out --accountant.",
+                    run.method->name,
+                    run.plan.filter));
   run.accountant = accountant;
   run.noise_multiplier = 1;
   run.epsilon_planned = *options.epsilon;
@@ -106,7 +109,8 @@ Diagnostics true_values(const Engine& engine, const PublicProblem& problem, cons
   const auto n = static_cast<double>(problem.n);
   gradient /= n;
   problem.regularizer.add_gradient(w, gradient);
-  return {sums.clipped_losses({}, w, kInfinity) / n + problem.regularizer.value(w), gradient.norm()};
+  return {sums.clipped_losses({}, w, kInfinity) / n + problem.regularizer.value(w),
+          gradient.norm()};
 }
 
 }  // namespace
@@ -140,20 +144,21 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
   if (options.epsilon) {
     const std::int64_t samples = optimizer.plan(problem, 1).noise_samples;
     SOTTO_ASSIGN(const Target ideal, ideal_target({*options.epsilon, options.delta}, samples));
-    SOTTO_ASSIGN(run.noise_multiplier,
-                 calibrate_noise([&](double z) { return optimizer.plan(problem, z).event; },
-                                 ideal,
-                                 run.accountant));
+    SOTTO_ASSIGN(
+        run.noise_multiplier,
+        calibrate_noise(
+            [&](double z) { return optimizer.plan(problem, z).event; }, ideal, run.accountant));
   } else {
     run.noise_multiplier = *options.noise_multiplier;
   }
   if (run.noise_multiplier * std::sqrt(static_cast<double>(problem.dimension)) > 0x1p33)
-    return fail(ErrorKind::kBudget,
-                fmt::format("this budget asks for a noise multiplier of {:.3g}, beyond what the noise "
-                            "sampler's grid can carry in {} dimensions. Nothing was released. Use a "
-                            "larger --epsilon or fewer steps.",
-                            run.noise_multiplier,
-                            problem.dimension));
+    return fail(
+        ErrorKind::kBudget,
+        fmt::format("this budget asks for a noise multiplier of {:.3g}, beyond what the noise "
+                    "sampler's grid can carry in {} dimensions. Nothing was released. Use a "
+                    "larger --epsilon or fewer steps.",
+                    run.noise_multiplier,
+                    problem.dimension));
   run.plan = optimizer.plan(problem, run.noise_multiplier);
   SOTTO_ASSIGN(const CanonicalEvent plan, canonical(run.plan.event));
   if (!run.accountant) {
@@ -162,11 +167,12 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
   SOTTO_ASSIGN(run.epsilon_planned,
                epsilon_with_samples(plan, run.plan.noise_samples, options.delta, *run.accountant));
   if (options.delta * static_cast<double>(problem.n) >= 1)
-    run.warnings.push_back(fmt::format(
-        "delta {} is at least 1/n = {:.3g}: a mechanism that publishes one random record whole would "
-        "also satisfy it. Choose delta well below 1/n.",
-        options.delta,
-        1 / static_cast<double>(problem.n)));
+    run.warnings.push_back(
+        fmt::format("delta {} is at least 1/n = {:.3g}: a mechanism that publishes one random "
+                    "record whole would "
+                    "also satisfy it. Choose delta well below 1/n.",
+                    options.delta,
+                    1 / static_cast<double>(problem.n)));
   run.calibrate_seconds = seconds_since(begin);
   return run;
 }
@@ -236,8 +242,8 @@ Expected<TrainResult> train(const Engine& engine,
     record.privacy.events = to_string(to_event(ledger.spent()));
     record.privacy.noise_samples = ledger.samples_spent();
     // A filter has no plan: what it granted stands in for one.
-    record.plan = prepared.plan.filter.empty() ? to_string(prepared.plan.event)
-                                               : record.privacy.events;
+    record.plan =
+        prepared.plan.filter.empty() ? to_string(prepared.plan.event) : record.privacy.events;
     evaluations = oracle.gradient_evaluations();
     visits = oracle.row_visits();
     for (const auto& [sampling, count] : oracle.drawn())

@@ -34,7 +34,8 @@ TEST(FirstOrderZoo, TheCorrectTwinsAreNot) {
       [&](int world, std::int64_t run) {
         Dice dice(world, run);
         double sum = 0;
-        for (int t = 0; t < kReleases; ++t) sum += world + std::sqrt(kReleases) / mu * dice.normal();
+        for (int t = 0; t < kReleases; ++t)
+          sum += world + std::sqrt(kReleases) / mu * dice.normal();
         return sum;
       },
       5000,

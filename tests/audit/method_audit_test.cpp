@@ -39,9 +39,9 @@ TEST(MethodAudit, DescentIsAttackedWellAndKeepsItsClaim) {
     }
 }
 
-// All other methods under zero-out, at most 100 of them, each alarms falsely with probability at most
-// 1e-8. Less can be seen of them: differences of gradients are mostly shorter than their bound, runs
-// with a filter claim one point only, and what selections tell is not used.
+// All other methods under zero-out, at most 100 of them, each alarms falsely with probability at
+// most 1e-8. Less can be seen of them: differences of gradients are mostly shorter than their
+// bound, runs with a filter claim one point only, and what selections tell is not used.
 TEST(MethodAudit, EveryOtherMethodKeepsItsClaim) {
   int audits = 0;
   for (const auto& method : methods()) {

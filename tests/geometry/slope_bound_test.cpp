@@ -56,7 +56,8 @@ TEST(SlopeBound, HoldsForRowsAndIsNearlyReached) {
         for (double& x : row) x *= slope;
         longest = std::max(longest, std::hypot(row[0], row[1], row[2]));
       }
-      widest = std::max(widest, std::hypot(p[0][0] - p[1][0], p[0][1] - p[1][1], p[0][2] - p[1][2]));
+      widest =
+          std::max(widest, std::hypot(p[0][0] - p[1][0], p[0][1] - p[1][1], p[0][2] - p[1][2]));
     }
     for (int k = 0; k <= 2000; ++k) {  // mirrored rows of full length
       const double a = R * std::cos(M_PI * k / 2000);

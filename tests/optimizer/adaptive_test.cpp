@@ -1,5 +1,5 @@
-// dp-agd, adp-sgd and rrpsgd: what is particular to them. That they stay within their budget is tested
-// for every method in conformance_test.cpp.
+// dp-agd, adp-sgd and rrpsgd: what is particular to them. That they stay within their budget is
+// tested for every method in conformance_test.cpp.
 
 #include <gtest/gtest.h>
 
@@ -60,7 +60,8 @@ struct Small {
 
 TEST(DpAgd, WithoutNoiseIsExactLineSearchAlongTheGradient) {
   const Small small;
-  const auto result = small.run("dp-agd", {{"most_steps", "9"}, {"longest_step", "0.5"}, {"candidates", "6"}});
+  const auto result =
+      small.run("dp-agd", {{"most_steps", "9"}, {"longest_step", "0.5"}, {"candidates", "6"}});
   Vector w = Vector::Zero(3);
   double longest = 0;
   for (int t = 0; t < 9; ++t) {
@@ -77,27 +78,36 @@ TEST(DpAgd, WithoutNoiseIsExactLineSearchAlongTheGradient) {
 
 TEST(DpAgd, AnswersANullStepByMeasuringMore) {
   const Small small;
-  const auto configured = (*find_method("dp-agd"))
-                              ->configure({{"most_steps", "40"}, {"longest_step", "5"}, {"candidates", "3"}}, small.facts());
+  const auto configured =
+      (*find_method("dp-agd"))
+          ->configure({{"most_steps", "40"}, {"longest_step", "5"}, {"candidates", "3"}},
+                      small.facts());
   ASSERT_TRUE(configured);
   ExactOracle exact(small.engine, small.facts().problem, Stream::seeded(1, Purpose::kSampling));
   testing::RecordingOracle oracle(exact);
   NoObserver observer;
   ASSERT_TRUE(configured->optimizer->run(oracle, 1, observer));
-  // Steps of 2.5 and 5 soon help no more; each null step adds a measurement with a tenth of the budget.
+  // Steps of 2.5 and 5 soon help no more; each null step adds a measurement with a tenth of the
+  // budget.
   std::int64_t null_steps = 0;
   const CanonicalEvent spent = *canonical(oracle.spent());
   double first = 1e300;
   for (const Term& term : spent.terms)
     if (term.mechanism == Term::Mechanism::kGaussian) first = std::min(first, term.parameter);
   for (const Term& term : spent.terms)
-    if (term.mechanism == Term::Mechanism::kGaussian && term.parameter > 1.5 * first) null_steps += term.count;
+    if (term.mechanism == Term::Mechanism::kGaussian && term.parameter > 1.5 * first)
+      null_steps += term.count;
   EXPECT_GT(null_steps, 0);
 }
 
 TEST(AdpSgd, WithoutNoiseIsDescentWithPolynomialSteps) {
   const Small small;
-  const auto result = small.run("adp-sgd", {{"steps", "30"}, {"step_size", "2"}, {"expected_batch", "4"}, {"offset", "5"}, {"slope", "2"}});
+  const auto result = small.run("adp-sgd",
+                                {{"steps", "30"},
+                                 {"step_size", "2"},
+                                 {"expected_batch", "4"},
+                                 {"offset", "5"},
+                                 {"slope", "2"}});
   Vector w = Vector::Zero(3);
   for (int t = 0; t < 30; ++t) w -= 2 / std::sqrt(5 + 2.0 * (t + 1)) * small.gradient(w);
   EXPECT_LE((result.w - w).norm(), 1e-12);
@@ -106,8 +116,11 @@ TEST(AdpSgd, WithoutNoiseIsDescentWithPolynomialSteps) {
 TEST(AdpSgd, NoiseSquaredFollowsTheSteps) {
   const Small small;
   const auto configured =
-      (*find_method("adp-sgd"))->configure({{"steps", "1000"}, {"groups", "10"}, {"expected_batch", "2"}}, small.facts());
-  const CanonicalEvent plan = *canonical(configured->optimizer->plan(small.facts().problem, 3).event);
+      (*find_method("adp-sgd"))
+          ->configure({{"steps", "1000"}, {"groups", "10"}, {"expected_batch", "2"}},
+                      small.facts());
+  const CanonicalEvent plan =
+      *canonical(configured->optimizer->plan(small.facts().problem, 3).event);
   ASSERT_EQ(plan.terms.size(), 10u);
   double least = 1e300, most = 0;
   for (const Term& term : plan.terms) {
@@ -128,10 +141,15 @@ TEST(AdpSgd, AdagradReadsTheReleasedGradientAndNothingElse) {
     const PublicProblem& problem() const override { return problem_; }
     Expected<Released<Vector>> gradient(const GradientQuery& query) override {
       SOTTO_ASSIGN(Released<Vector> answer, inner_.gradient(query));
-      return std::move(answer).map([](const Vector&) -> Vector { return Eigen::Vector3d(0.3, -0.1, 0.2); });
+      return std::move(answer).map(
+          [](const Vector&) -> Vector { return Eigen::Vector3d(0.3, -0.1, 0.2); });
     }
-    Expected<Released<Vector>> gradient_pair(const GradientPairQuery& q) override { return inner_.gradient_pair(q); }
-    Expected<Released<std::int64_t>> select(const SelectionQuery& q) override { return inner_.select(q); }
+    Expected<Released<Vector>> gradient_pair(const GradientPairQuery& q) override {
+      return inner_.gradient_pair(q);
+    }
+    Expected<Released<std::int64_t>> select(const SelectionQuery& q) override {
+      return inner_.select(q);
+    }
     Expected<Released<double>> loss(const LossQuery& q) override { return inner_.loss(q); }
 
    private:
@@ -145,7 +163,9 @@ TEST(AdpSgd, AdagradReadsTheReleasedGradientAndNothingElse) {
   std::vector<Vector> ends;
   for (const Small* small : std::initializer_list<const Small*>{&one, &other}) {
     const GlmEngine engine(small->table, {});
-    const auto configured = (*find_method("adp-sgd"))->configure({{"steps", "15"}, {"step_rule", "adagrad"}, {"beta", "50"}}, one.facts());
+    const auto configured =
+        (*find_method("adp-sgd"))
+            ->configure({{"steps", "15"}, {"step_rule", "adagrad"}, {"beta", "50"}}, one.facts());
     ExactOracle exact(engine, one.facts().problem, Stream::seeded(1, Purpose::kSampling));
     Fixed oracle(exact, one.facts().problem);
     NoObserver observer;
@@ -159,7 +179,9 @@ TEST(Rrpsgd, DrawsItsStepsFromTheLawOfThePaper) {
   const auto drawn = [&](double coin, const char* schedule) {
     PublicFacts facts = small.facts();
     facts.coin = coin;
-    const auto configured = (*find_method("rrpsgd"))->configure({{"steps", "100"}, {"step_size", "0.3"}, {"schedule", schedule}}, facts);
+    const auto configured =
+        (*find_method("rrpsgd"))
+            ->configure({{"steps", "100"}, {"step_size", "0.3"}, {"schedule", schedule}}, facts);
     std::int64_t steps = 0;
     for (const auto& setting : configured->settings)
       if (setting.name == "drawn_steps") steps = std::stoll(setting.value);

@@ -1,5 +1,5 @@
-// What every registered method must do, whatever it is. A new method is covered by being registered;
-// options that change what it asks get a line in kVariants.
+// What every registered method must do, whatever it is. A new method is covered by being
+// registered; options that change what it asks get a line in kVariants.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,10 @@ using testing::FixedGradients;
 using testing::RecordingOracle;
 
 const std::map<std::string, std::vector<GivenOptions>> kVariants = {
-    {"dp-gd", {{}, {{"steps", "7"}}, {{"momentum", "0"}, {"average", "0.5"}, {"schedule", "cosine"}},
+    {"dp-gd",
+     {{},
+      {{"steps", "7"}},
+      {{"momentum", "0"}, {"average", "0.5"}, {"schedule", "cosine"}},
       {{"output", "random"}, {"steps", "20"}},
       {{"output", "best"}, {"steps", "20"}},
       {{"output", "average"}, {"clip_rule", "glm"}}}},
@@ -45,14 +48,19 @@ const std::map<std::string, std::vector<GivenOptions>> kVariants = {
       {{"output", "random"}, {"steps", "20"}}}},
     {"storm", {{}, {{"steps", "9"}}}},
     {"rrpsgd",
-     {{}, {{"steps", "20"}, {"expected_batch", "1"}}, {{"schedule", "inverse_sqrt"}, {"steps", "30"}}}},
+     {{},
+      {{"steps", "20"}, {"expected_batch", "1"}},
+      {{"schedule", "inverse_sqrt"}, {"steps", "30"}}}},
     {"dp-agd", {{}, {{"splits", "5"}, {"candidates", "3"}}}},
     {"adp-sgd",
      {{},
       {{"steps", "9"}, {"groups", "3"}},
       {{"step_rule", "adagrad"}, {"steps", "12"}},
       {{"noise", "adaptive"}, {"steps", "12"}},
-      {{"noise", "adaptive"}, {"step_rule", "adagrad"}, {"expected_batch", "10"}, {"first_multiplier", "3"}},
+      {{"noise", "adaptive"},
+       {"step_rule", "adagrad"},
+       {"expected_batch", "10"},
+       {"first_multiplier", "3"}},
       {{"noise", "constant"}, {"steps", "12"}}}},
     {"auto", {{}, {{"most_passes", "8"}}}},
 };
@@ -95,9 +103,11 @@ std::int64_t not_covered(const Event& plan, const Event& spent) {
   return missing;
 }
 
-/// A method with a filter: the filter, not a plan, must cover what the run spends, and the end of the
-/// budget must end the run with a model.
-void run_with_filter(const Engine& engine, const PublicProblem& problem, const Optimizer& optimizer) {
+/// A method with a filter: the filter, not a plan, must cover what the run spends, and the end of
+/// the budget must end the run with a model.
+void run_with_filter(const Engine& engine,
+                     const PublicProblem& problem,
+                     const Optimizer& optimizer) {
   const Target budget{1, 1e-5};
   const Plan plan = optimizer.plan(problem, 1);
   LedgerOptions granted;
@@ -107,8 +117,11 @@ void run_with_filter(const Engine& engine, const PublicProblem& problem, const O
   granted.planned_samples = plan.noise_samples;
   auto ledger = Ledger::open(granted);
   ASSERT_TRUE(ledger) << ledger.error().message;
-  PrivateOracle oracle(
-      engine, problem, *ledger, Stream::seeded(1, Purpose::kSampling), Stream::seeded(2, Purpose::kNoise));
+  PrivateOracle oracle(engine,
+                       problem,
+                       *ledger,
+                       Stream::seeded(1, Purpose::kSampling),
+                       Stream::seeded(2, Purpose::kNoise));
   NoObserver observer;
   const auto result = optimizer.run(oracle, 1, observer);
   ASSERT_TRUE(result) << result.error().message;
@@ -121,7 +134,8 @@ void run_with_filter(const Engine& engine, const PublicProblem& problem, const O
 }
 
 TEST_P(Conformance, ThePlanCoversWhatTheRunSpends) {
-  for (const Relation relation : {Relation::kZeroOut, Relation::kReplaceOne, Relation::kAddRemove}) {
+  for (const Relation relation :
+       {Relation::kZeroOut, Relation::kReplaceOne, Relation::kAddRemove}) {
     const auto method = configured(relation);
     if (!method.optimizer->plan(facts(relation).problem, 3.5).filter.empty()) {
       PublicProblem problem = facts(relation).problem;
@@ -148,7 +162,8 @@ TEST_P(Conformance, AnEarlyStopSpendsNoMoreAndGivesAModel) {
     bool keep_going(const StepReport& report) override { return report.step < 3; }
   } observer;
   const auto method = configured(Relation::kZeroOut);
-  ExactOracle exact(engine_, facts(Relation::kZeroOut).problem, Stream::seeded(1, Purpose::kSampling));
+  ExactOracle exact(
+      engine_, facts(Relation::kZeroOut).problem, Stream::seeded(1, Purpose::kSampling));
   RecordingOracle oracle(exact);
   const auto result = method.optimizer->run(oracle, 3.5, observer);
   ASSERT_TRUE(result);
@@ -179,7 +194,8 @@ TEST_P(Conformance, EverySettingHasAValueAndAnOrigin) {
   ASSERT_GE(method.settings.size(), infos.size());
   for (const auto& setting : method.settings) {
     EXPECT_FALSE(setting.value.empty()) << setting.name;
-    EXPECT_TRUE(setting.origin == "given" || setting.origin == "default" || setting.origin == "rule");
+    EXPECT_TRUE(setting.origin == "given" || setting.origin == "default" ||
+                setting.origin == "rule");
   }
 }
 

@@ -118,10 +118,13 @@ TEST(Defaults, ComeFromPublicFactsAndReactToThem) {
   facts.problem.row_norm = 2;
   facts.single_release_multiplier = 4;
   const DescentOptions base = with_defaults({}, facts);
-  EXPECT_DOUBLE_EQ(*base.clip_radius, 1.1) << "above half the row norm for logistic: nothing is clipped at w = 0";
+  EXPECT_DOUBLE_EQ(*base.clip_radius, 1.1)
+      << "above half the row norm for logistic: nothing is clipped at w = 0";
   EXPECT_GT(*base.steps, 0);
   // More noise, or fewer rows: a shorter run.
-  const auto horizon = [](const DescentOptions& o) { return *o.step_size * static_cast<double>(*o.steps); };
+  const auto horizon = [](const DescentOptions& o) {
+    return *o.step_size * static_cast<double>(*o.steps);
+  };
   PublicFacts noisy = facts;
   noisy.single_release_multiplier = 40;
   EXPECT_LT(horizon(with_defaults({}, noisy)), horizon(base));

@@ -19,7 +19,8 @@ constexpr double kExact = 1e-12;
 struct Small {
   explicit Small(LossKind kind, int copies = 1) : loss{kind} {
     for (int c = 0; c < copies; ++c) {
-      for (const float x : {1.0F, 0.0F, 0.5F, 0.0F, 2.0F, -1.0F, 1.0F, 1.0F, 1.0F, -0.5F, 0.25F, 0.0F})
+      for (const float x :
+           {1.0F, 0.0F, 0.5F, 0.0F, 2.0F, -1.0F, 1.0F, 1.0F, 1.0F, -0.5F, 0.25F, 0.0F})
         rows.push_back(x);
       for (const float y : {1.0F, -1.0F, 1.0F, -1.0F}) labels.push_back(y);
     }
@@ -27,7 +28,8 @@ struct Small {
     engine = std::make_unique<GlmEngine>(table, loss);
   }
 
-  PublicProblem problem(Regularizer regularizer = {}, Relation relation = Relation::kZeroOut) const {
+  PublicProblem problem(Regularizer regularizer = {},
+                        Relation relation = Relation::kZeroOut) const {
     PublicProblem p;
     p.n = std::ssize(labels);
     p.dimension = 3;
@@ -40,7 +42,8 @@ struct Small {
 
   Vector gradient(std::size_t i, const Vector& w) const {
     Vector x(3);
-    for (Eigen::Index j = 0; j < 3; ++j) x[j] = static_cast<double>(rows[3 * i + static_cast<std::size_t>(j)]);
+    for (Eigen::Index j = 0; j < 3; ++j)
+      x[j] = static_cast<double>(rows[3 * i + static_cast<std::size_t>(j)]);
     const auto y = static_cast<double>(labels[i]);
     if (loss.kind == LossKind::kSquared) return (x.dot(w) - y) * x;
     return -y / (1 + std::exp(y * x.dot(w))) * x;
@@ -110,16 +113,17 @@ TEST(RecursiveDescent, WithoutNoiseEqualsThePlainlyWrittenMethod) {
         options.phase = 5;
         options.mixture = 0;
       }
-      ExactOracle oracle(*small.engine, small.problem(l2), Stream::seeded(1, Purpose::kSampling), true);
+      ExactOracle oracle(
+          *small.engine, small.problem(l2), Stream::seeded(1, Purpose::kSampling), true);
       NoObserver observer;
-      const auto result =
-          RecursiveDescent(options, small.problem(l2)).run(oracle, 1, observer);
+      const auto result = RecursiveDescent(options, small.problem(l2)).run(oracle, 1, observer);
       ASSERT_TRUE(result);
       EXPECT_LE((result->w - reference(small, options, 0.1)).norm(), kExact);
       RecursiveOptions unclipped = options;
       unclipped.clip_radius = 100;
       unclipped.difference_clip = 100;
-      EXPECT_GT((result->w - reference(small, unclipped, 0.1)).norm(), 1e-3) << "clipping was tested";
+      EXPECT_GT((result->w - reference(small, unclipped, 0.1)).norm(), 1e-3)
+          << "clipping was tested";
     }
 }
 
@@ -200,7 +204,9 @@ TEST(RecursiveDescent, TheMeanOver200SeedsIsTheClosedForm) {
     granted.plan = plan.event;
     granted.planned_samples = plan.noise_samples;
     Ledger ledger = *Ledger::open(granted);
-    PrivateOracle oracle(*small.engine, problem, ledger,
+    PrivateOracle oracle(*small.engine,
+                         problem,
+                         ledger,
                          Stream::seeded(static_cast<std::uint64_t>(seed), Purpose::kSampling),
                          Stream::seeded(static_cast<std::uint64_t>(seed), Purpose::kNoise));
     NoObserver observer;
@@ -210,7 +216,8 @@ TEST(RecursiveDescent, TheMeanOver200SeedsIsTheClosedForm) {
     squares += result->w.cwiseProduct(result->w);
   }
   const Vector mean = sum / kSeeds;
-  const Vector deviation = (squares / kSeeds - mean.cwiseProduct(mean)).cwiseSqrt() / std::sqrt(kSeeds - 1);
+  const Vector deviation =
+      (squares / kSeeds - mean.cwiseProduct(mean)).cwiseSqrt() / std::sqrt(kSeeds - 1);
   const auto worst = [&](const Vector& expected) {
     return (mean - expected).cwiseQuotient(deviation).cwiseAbs().maxCoeff();
   };

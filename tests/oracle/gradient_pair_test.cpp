@@ -37,7 +37,10 @@ struct Rows {
   }
 
   /// One unit's contribution, written plainly.
-  Vector contribution(std::int64_t i, const Vector& w, const Vector& before, const PairClip& c) const {
+  Vector contribution(std::int64_t i,
+                      const Vector& w,
+                      const Vector& before,
+                      const PairClip& c) const {
     Vector x(dimension);
     for (Eigen::Index j = 0; j < dimension; ++j)
       x[j] = static_cast<double>(values[static_cast<std::size_t>(i * dimension + j)]);
@@ -102,7 +105,10 @@ TEST(GradientPair, WithoutClippingIsTheDifferenceOfTwoGradientSumsToTheLastBits)
 }
 
 /// Largest contribution of one unit to the sum, by leaving all others out.
-double largest_contribution(const Engine& engine, const Vector& w, const Vector& before, const PairClip& clip) {
+double largest_contribution(const Engine& engine,
+                            const Vector& w,
+                            const Vector& before,
+                            const PairClip& clip) {
   PerExampleSum sums(engine);
   double largest = 0;
   Vector sum;
@@ -132,8 +138,7 @@ TEST(GradientPair, OneUnitNeverMovesTheSumByMoreThanTheReach) {
       for (const bool together : {false, true})
         for (const double mixture : {0.0, 0.01, 0.5}) {
           const PairClip clip{mixture, 1, 0.003, together};
-          const double largest =
-              largest_contribution(engine, wave(5, 1), wave(5, 1 - step), clip);
+          const double largest = largest_contribution(engine, wave(5, 1), wave(5, 1 - step), clip);
           EXPECT_LE(largest, clip.reach() * (1 + 1e-12)) << units << " " << step;
           if (step < 1) continue;
           EXPECT_GT(largest, 0.9 * clip.reach()) << "the clip is reached";
@@ -191,7 +196,8 @@ TEST(PrivateOracle, PairNoiseHasTheScaleOfTheReach) {
   // alarm below 1e-8. The power twin is a scale wrong by 1.5.
   const int queries = 4000;
   const double z = 3;
-  for (const auto& [relation, factor] : {std::pair{Relation::kZeroOut, 1.0}, {Relation::kReplaceOne, 2.0}}) {
+  for (const auto& [relation, factor] :
+       {std::pair{Relation::kZeroOut, 1.0}, {Relation::kReplaceOne, 2.0}}) {
     const testing::FixedGradients engine(
         std::vector<std::vector<double>>(10, std::vector<double>(50, 0)));
     PublicProblem problem;
@@ -199,13 +205,18 @@ TEST(PrivateOracle, PairNoiseHasTheScaleOfTheReach) {
     problem.dimension = 50;
     problem.relation = relation;
     Ledger ledger = ledger_for(Event::repeat(queries, Event::gaussian(z, relation)), 50 * queries);
-    PrivateOracle oracle(engine, problem, ledger, Stream::seeded(1, Purpose::kSampling), Stream::seeded(2, Purpose::kNoise));
+    PrivateOracle oracle(engine,
+                         problem,
+                         ledger,
+                         Stream::seeded(1, Purpose::kSampling),
+                         Stream::seeded(2, Purpose::kNoise));
     const Vector w = Vector::Zero(50);
     const PairClip clip{0.25, 2, 0.4, false};
     double square = 0;
     for (int k = 0; k < queries; ++k)
       square += oracle.gradient_pair({w, w, Sampling::full(), clip, z})->value().squaredNorm();
-    const double measured = std::sqrt(square / (50.0 * queries)) * 10 / (z * factor * (0.25 * 2 + 0.75 * 0.4));
+    const double measured =
+        std::sqrt(square / (50.0 * queries)) * 10 / (z * factor * (0.25 * 2 + 0.75 * 0.4));
     EXPECT_NEAR(measured, 1, 0.01);
     EXPECT_GT(std::abs(measured / 1.5 - 1), 0.01);
     EXPECT_DOUBLE_EQ(oracle.gradient_evaluations(), 2.0 * 10 * queries);
@@ -218,8 +229,10 @@ TEST(PrivateOracle, TheGlmRuleShrinksTheNoiseAndNotTheCharge) {
   const std::vector<float> zeros(50, 0);
   const Table table = TableBuilder::dense(1, 50, zeros, {1.0F}, {});
   const GlmEngine engine(table, {});
-  // At w = 0 a logistic gradient on a row of norm 4 has norm 2 at most, and two are 4 apart at most.
-  for (const auto& [relation, sensitivity] : {std::pair{Relation::kZeroOut, 2.0}, {Relation::kReplaceOne, 4.0}}) {
+  // At w = 0 a logistic gradient on a row of norm 4 has norm 2 at most, and two are 4 apart at
+  // most.
+  for (const auto& [relation, sensitivity] :
+       {std::pair{Relation::kZeroOut, 2.0}, {Relation::kReplaceOne, 4.0}}) {
     PublicProblem problem;
     problem.n = 1;
     problem.dimension = 50;
@@ -227,11 +240,16 @@ TEST(PrivateOracle, TheGlmRuleShrinksTheNoiseAndNotTheCharge) {
     problem.relation = relation;
     problem.linear_rows = true;
     Ledger ledger = ledger_for(Event::repeat(queries, Event::gaussian(3, relation)), 50 * queries);
-    PrivateOracle oracle(engine, problem, ledger, Stream::seeded(1, Purpose::kSampling), Stream::seeded(2, Purpose::kNoise));
+    PrivateOracle oracle(engine,
+                         problem,
+                         ledger,
+                         Stream::seeded(1, Purpose::kSampling),
+                         Stream::seeded(2, Purpose::kNoise));
     const Vector w = Vector::Zero(50);
     double square = 0;
     for (int k = 0; k < queries; ++k)
-      square += oracle.gradient({w, Sampling::full(), 100, 3, ClipRule::kGlm})->value().squaredNorm();
+      square +=
+          oracle.gradient({w, Sampling::full(), 100, 3, ClipRule::kGlm})->value().squaredNorm();
     // 1 % is six standard errors; the diameter's search may add 0.05 %.
     EXPECT_NEAR(std::sqrt(square / (50.0 * queries)) / (3 * sensitivity), 1, 0.0105);
   }
@@ -249,8 +267,13 @@ TEST(PrivateOracle, SelectionTakesTheSmallerLossAndIsCharged) {
   problem.dimension = 1;
   problem.row_norm = 1;
   Ledger ledger = ledger_for(Event::exponential(1, Relation::kZeroOut), 1);
-  PrivateOracle oracle(engine, problem, ledger, Stream::seeded(1, Purpose::kSampling), Stream::seeded(2, Purpose::kNoise));
-  const std::vector<Vector> candidates = {Vector::Constant(1, -1), Vector::Constant(1, 1), Vector::Constant(1, 0)};
+  PrivateOracle oracle(engine,
+                       problem,
+                       ledger,
+                       Stream::seeded(1, Purpose::kSampling),
+                       Stream::seeded(2, Purpose::kNoise));
+  const std::vector<Vector> candidates = {
+      Vector::Constant(1, -1), Vector::Constant(1, 1), Vector::Constant(1, 0)};
   // Sums of losses: 657, 157, 347; the odds against the second are below e^-60.
   const auto chosen = oracle.select({candidates, 3, 1});
   ASSERT_TRUE(chosen);

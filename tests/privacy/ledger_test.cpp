@@ -112,7 +112,8 @@ TEST(Ledger, AKilledRunNeverUnderCounts) {
   ASSERT_TRUE(ledger->close());
   const auto runs = read_journal(options.journal_path);
   EXPECT_TRUE(runs->front().closed);
-  EXPECT_EQ(canonical(Event::compose(runs->front().charged))->terms[0].count, 300) << "exact when closed";
+  EXPECT_EQ(canonical(Event::compose(runs->front().charged))->terms[0].count, 300)
+      << "exact when closed";
 }
 
 TEST(Ledger, ASecondRunContinuesTheJournal) {
@@ -163,7 +164,12 @@ TEST(Budget, EpsilonWithSamplesIsAboveTheIdealOneAndFiniteOrInfinite) {
 }
 
 TEST(Budget, BadTargetsAreUsageErrorsWithTheRemedy) {
-  for (const Target bad : {Target{-1, 1e-6}, Target{0, 1e-6}, Target{NAN, 1e-6}, Target{1, 0}, Target{1, 1}, Target{1, -1}}) {
+  for (const Target bad : {Target{-1, 1e-6},
+                           Target{0, 1e-6},
+                           Target{NAN, 1e-6},
+                           Target{1, 0},
+                           Target{1, 1},
+                           Target{1, -1}}) {
     const auto checked = check(bad);
     ASSERT_FALSE(checked);
     EXPECT_EQ(checked.error().kind, ErrorKind::kUsage);
@@ -189,9 +195,12 @@ TEST(LedgerWithFilter, GrantsUntilTheBudgetIsGoneAndThenRefuses) {
   auto ledger = Ledger::open(filter_options("zcdp"));
   ASSERT_TRUE(ledger) << ledger.error().message;
   std::int64_t granted = 0;
-  while (ledger->charge(Event::gaussian(30 + static_cast<double>(granted % 7), Relation::kZeroOut), 10)) ++granted;
+  while (ledger->charge(Event::gaussian(30 + static_cast<double>(granted % 7), Relation::kZeroOut),
+                        10))
+    ++granted;
   EXPECT_GT(granted, 10);
-  EXPECT_FALSE(ledger->charge(Event::exponential(0.5, Relation::kZeroOut), 1)) << "nor anything else of that size";
+  EXPECT_FALSE(ledger->charge(Event::exponential(0.5, Relation::kZeroOut), 1))
+      << "nor anything else of that size";
   // The filter's own accountant agrees that all of it together is within the budget.
   const auto price = ledger->accountant().epsilon_upper(ledger->spent(), 1e-5);
   ASSERT_TRUE(price);
@@ -212,7 +221,8 @@ TEST(LedgerWithFilter, RefusesOtherAccountantsRelationsAndBudgets) {
   auto ledger = Ledger::open(filter_options("rdp"));
   ASSERT_TRUE(ledger);
   EXPECT_FALSE(ledger->charge(Event::gaussian(100, Relation::kReplaceOne), 1));
-  EXPECT_FALSE(ledger->charge(Event::gaussian(100, Relation::kZeroOut), 2'000'000)) << "too many samples";
+  EXPECT_FALSE(ledger->charge(Event::gaussian(100, Relation::kZeroOut), 2'000'000))
+      << "too many samples";
   EXPECT_TRUE(ledger->charge(Event::poisson(0.1, Event::gaussian(10, Relation::kZeroOut)), 1));
   EXPECT_TRUE(ledger->spent().terms.size() == 1);
 }

@@ -9,8 +9,8 @@
 
 namespace sotto::testing {
 
-/// An engine whose examples have gradients (and losses) that the test gives, independent of w: to test
-/// what is built on engines without any model.
+/// An engine whose examples have gradients (and losses) that the test gives, independent of w: to
+/// test what is built on engines without any model.
 class FixedGradients final : public Engine {
  public:
   explicit FixedGradients(std::vector<std::vector<double>> gradients, std::int64_t block = 7)

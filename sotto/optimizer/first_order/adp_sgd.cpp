@@ -1,15 +1,19 @@
 // adp-sgd
 //
 // Problem     min_w F(w) = (1/n) sum_i loss(w; i) + r(w), not necessarily convex
-// Update      g_t = (sum_{i in B} clip_C(grad loss_i(w)) + alpha_t noise) / (expected |B|);  w <- w - (eta / b_t)(g_t + grad r(w))
-//             polynomial: b_t = sqrt(a + c t);  adagrad: b_{t+1}^2 = b_t^2 + max(beta (|g_t|^2 - d s_t^2), nu)
-//             noise matched: alpha_t^2 ~ sqrt(a + c t); adaptive: alpha_t^2 ~ b_t; constant: alpha_t = 1
-// Privacy     matched and constant: a plan of poisson(q, gaussian(z alpha_t)); adaptive: each release is charged to a
+// Update      g_t = (sum_{i in B} clip_C(grad loss_i(w)) + alpha_t noise) / (expected |B|);  w <- w
+// - (eta / b_t)(g_t + grad r(w))
+//             polynomial: b_t = sqrt(a + c t);  adagrad: b_{t+1}^2 = b_t^2 + max(beta (|g_t|^2 - d
+//             s_t^2), nu) noise matched: alpha_t^2 ~ sqrt(a + c t); adaptive: alpha_t^2 ~ b_t;
+//             constant: alpha_t = 1
+// Privacy     matched and constant: a plan of poisson(q, gaussian(z alpha_t)); adaptive: each
+// release is charged to a
 //             Renyi filter, which ends the run
-// Guarantee   (epsilon, delta)-DP; of all alpha with the same privacy, alpha^2 ~ b does least damage [ADP21]
-// Source      [ADP21] Alg. 1 and 2
-// Differs     adagrad steps read the *released* gradient, less the noise's own part d s^2 (the paper's rule reads the true one
-//             and is not private); matched noise changes in at most `groups` stages; alpha may follow b during the run
+// Guarantee   (epsilon, delta)-DP; of all alpha with the same privacy, alpha^2 ~ b does least
+// damage [ADP21] Source      [ADP21] Alg. 1 and 2 Differs     adagrad steps read the *released*
+// gradient, less the noise's own part d s^2 (the paper's rule reads the true one
+//             and is not private); matched noise changes in at most `groups` stages; alpha may
+//             follow b during the run
 //
 // letter   meaning                         option
 // T, q     steps, expected batch / n       steps, expected_batch
@@ -71,8 +75,7 @@ class AdaptiveNoiseSgd final : public Optimizer {
     Event event = Event::compose({});
     for (std::int64_t t = 0, next; t < T; t = next) {
       for (next = t + 1; next < T && alpha(next) == alpha(t);) ++next;
-      const Event stage =
-          event_of(query(anywhere, noise_multiplier * alpha(t)), problem.relation);
+      const Event stage = event_of(query(anywhere, noise_multiplier * alpha(t)), problem.relation);
       event = Event::compose({event, Event::repeat(next - t, stage)});
     }
     return {std::move(event), samples};
@@ -94,9 +97,9 @@ class AdaptiveNoiseSgd final : public Optimizer {
     Vector gradient;
     double square = options_.offset;  // b²
     for (std::int64_t t = 0; t < T; ++t) {
-      const double z = adaptive ? *options_.first_multiplier *
-                                      stage(std::pow(square / options_.offset, 0.25))
-                                : noise_multiplier * alpha(t);
+      const double z =
+          adaptive ? *options_.first_multiplier * stage(std::pow(square / options_.offset, 0.25))
+                   : noise_multiplier * alpha(t);
       auto answer = oracle.gradient(query(w, z));
       if (!answer) {
         if (adaptive && answer.error().kind == ErrorKind::kBudget && t > 0)
@@ -125,7 +128,8 @@ class AdaptiveNoiseSgd final : public Optimizer {
   GradientQuery query(const Vector& at, double z) const {
     return {at, sampling_, *options_.clip_radius, z};
   }
-  /// Adaptive noise moves in steps of 2 %, so that most releases cost the filter no new computation.
+  /// Adaptive noise moves in steps of 2 %, so that most releases cost the filter no new
+  /// computation.
   static double stage(double alpha) {
     return std::pow(1.02, std::ceil(std::log(alpha) / std::log(1.02) - 1e-9));
   }
@@ -141,15 +145,26 @@ OptionTable<AdaptiveNoiseOptions> adp_sgd_options() {
       .integer("expected_batch", &O::expected_batch, "expected number of units a batch")
       .number("step_size", &O::step_size, "eta; the step is eta / b_t")
       .number("clip_radius", &O::clip_radius, "per-unit gradients are clipped to this L2 norm C")
-      .word("step_rule", &O::step_rule, {"polynomial", "adagrad"}, "how b_t grows: sqrt(offset + slope t), or with the released gradients")
-      .word("noise", &O::noise, {"matched", "adaptive", "constant"}, "alpha_t^2 follows the polynomial schedule, or b_t during the run under a filter, or is constant (dp-sgd)")
+      .word("step_rule",
+            &O::step_rule,
+            {"polynomial", "adagrad"},
+            "how b_t grows: sqrt(offset + slope t), or with the released gradients")
+      .word("noise",
+            &O::noise,
+            {"matched", "adaptive", "constant"},
+            "alpha_t^2 follows the polynomial schedule, or b_t during the run under a filter, or "
+            "is constant (dp-sgd)")
       .number("offset", &O::offset, "b^2 at the start")
       .number("slope", &O::slope, "by how much b^2 grows a step")
       .number("beta", &O::beta, "adagrad: weight of the squared gradient")
       .number("nu", &O::nu, "adagrad: the least growth of b^2 a step")
       .integer("groups", &O::groups, "matched noise changes at most so often")
-      .number("average", &O::average, "share of last iterates that are averaged; 0 returns the last one")
-      .number("first_multiplier", &O::first_multiplier, "adaptive noise: the multiplier of the first step");
+      .number("average",
+              &O::average,
+              "share of last iterates that are averaged; 0 returns the last one")
+      .number("first_multiplier",
+              &O::first_multiplier,
+              "adaptive noise: the multiplier of the first step");
   return table;
 }
 
@@ -159,7 +174,8 @@ Expected<void> check(const AdaptiveNoiseOptions& options, const PublicProblem& p
   };
   if (options.steps && (*options.steps < 1 || *options.steps > 100'000'000))
     return refuse("steps", *options.steps, "must lie between 1 and 100,000,000");
-  if (options.expected_batch && (*options.expected_batch < 1 || *options.expected_batch > problem.n))
+  if (options.expected_batch &&
+      (*options.expected_batch < 1 || *options.expected_batch > problem.n))
     return refuse("expected_batch",
                   *options.expected_batch,
                   fmt::format("must lie between 1 and the number of units, {}", problem.n));

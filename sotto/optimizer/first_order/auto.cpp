@@ -19,8 +19,9 @@ OptionTable<AutoOptions> auto_options() {
   return table;
 }
 
-// dp-srm and dp-gd end up at the same objective where batches are large enough to be worth drawing, and
-// dp-srm makes a tenth of the passes; on few units a batch would be a handful, and a pass is cheap.
+// dp-srm and dp-gd end up at the same objective where batches are large enough to be worth drawing,
+// and dp-srm makes a tenth of the passes; on few units a batch would be a handful, and a pass is
+// cheap.
 constexpr std::int64_t kFewUnits = 10'000;
 
 Expected<ConfiguredMethod> configure_auto(const GivenOptions& given, const PublicFacts& facts) {

@@ -14,7 +14,9 @@ void add_descent_options(OptionTable<DescentOptions>& table) {
             {"constant", "linear", "cosine", "inverse_sqrt"},
             "how the step size falls; linear and cosine end at zero")
       .number("momentum", &DescentOptions::momentum, "heavy-ball momentum in [0, 1)")
-      .number("clip_radius", &DescentOptions::clip_radius, "per-unit gradients are clipped to this L2 norm C")
+      .number("clip_radius",
+              &DescentOptions::clip_radius,
+              "per-unit gradients are clipped to this L2 norm C")
       .word("clip_rule",
             &DescentOptions::clip_rule,
             {"flat", "glm"},
@@ -63,11 +65,10 @@ DescentOptions with_defaults(DescentOptions options, const PublicFacts& facts) {
     options.steps = std::clamp<std::int64_t>(std::llround(full_steps), 30, 400);
   }
   if (!options.steps)
-    options.steps = std::clamp<std::int64_t>(
-        std::llround(h / (*options.step_size * per_step)), 1, 10'000);
+    options.steps =
+        std::clamp<std::int64_t>(std::llround(h / (*options.step_size * per_step)), 1, 10'000);
   if (!options.step_size)
-    options.step_size =
-        std::min(h / (static_cast<double>(*options.steps) * per_step), 1 / L);
+    options.step_size = std::min(h / (static_cast<double>(*options.steps) * per_step), 1 / L);
   fill_output(options, *options.steps, facts.coin);
   return options;
 }

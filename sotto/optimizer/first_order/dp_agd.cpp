@@ -2,15 +2,16 @@
 //
 // Problem     min_w F(w) = (1/n) sum_i loss(w; i) + r(w), not necessarily convex
 // Update      G = (sum_i clip_C(grad loss_i(w)) + noise(rho_g)) / n + grad r(w)
-//             choose alpha from {0, …, alpha_max} by the exponential mechanism on the losses at w - alpha G/|G| (rho_s)
-//             alpha > 0: w <- w - alpha G/|G|; alpha = 0: rho_g <- (1 + growth) rho_g, measure once more with the
-//             difference, average by precision, choose again
-// Privacy     each release is charged to a zCDP filter before it is made; the run ends when the filter refuses
-// Guarantee   (epsilon, delta)-DP; no rate
-// Source      [LK18] Alg. 2
-// Differs     the exponential mechanism instead of report-noisy-min with exponential noise, at epsilon²/8 and with the
-//             monotone scores' half noise where they are monotone; precision-weighted re-measurements of all that was
-//             measured; the regularizer's value and gradient are exact and part of both choices
+//             choose alpha from {0, …, alpha_max} by the exponential mechanism on the losses at w -
+//             alpha G/|G| (rho_s) alpha > 0: w <- w - alpha G/|G|; alpha = 0: rho_g <- (1 + growth)
+//             rho_g, measure once more with the difference, average by precision, choose again
+// Privacy     each release is charged to a zCDP filter before it is made; the run ends when the
+// filter refuses Guarantee   (epsilon, delta)-DP; no rate Source      [LK18] Alg. 2 Differs     the
+// exponential mechanism instead of report-noisy-min with exponential noise, at epsilon²/8 and with
+// the
+//             monotone scores' half noise where they are monotone; precision-weighted
+//             re-measurements of all that was measured; the regularizer's value and gradient are
+//             exact and part of both choices
 //
 // letter     meaning                                      option
 // rho_g      a gradient's budget at first                 splits, selection_share
@@ -42,7 +43,7 @@ struct AdaptiveOptions {
   std::optional<double> rho;
 };
 
-constexpr int kMemory = 10;      ///< steps after which alpha_max is set anew
+constexpr int kMemory = 10;  ///< steps after which alpha_max is set anew
 constexpr double kStretch = 1.1;
 
 class AdaptiveGradientDescent final : public Optimizer {
@@ -66,8 +67,7 @@ class AdaptiveGradientDescent final : public Optimizer {
     Vector w = Vector::Zero(problem.dimension);
     Vector direction;
     const auto measure = [&](double rho) {
-      return oracle.gradient(
-          {w, Sampling::full(), *options_.clip_radius, 1 / std::sqrt(2 * rho)});
+      return oracle.gradient({w, Sampling::full(), *options_.clip_radius, 1 / std::sqrt(2 * rho)});
     };
     for (std::int64_t t = 0; t < options_.most_steps;) {
       auto gradient = measure(rho_g);
@@ -142,14 +142,26 @@ class AdaptiveGradientDescent final : public Optimizer {
 OptionTable<AdaptiveOptions> agd_options() {
   OptionTable<AdaptiveOptions> table;
   table.integer("most_steps", &AdaptiveOptions::most_steps, "the run ends here at the latest")
-      .integer("splits", &AdaptiveOptions::splits, "a step's first share of the budget is one part of so many")
-      .number("growth", &AdaptiveOptions::growth, "by how much a gradient's budget grows when no step helps")
-      .number("selection_share", &AdaptiveOptions::selection_share, "of a step's budget, for choosing its length")
+      .integer("splits",
+               &AdaptiveOptions::splits,
+               "a step's first share of the budget is one part of so many")
+      .number("growth",
+              &AdaptiveOptions::growth,
+              "by how much a gradient's budget grows when no step helps")
+      .number("selection_share",
+              &AdaptiveOptions::selection_share,
+              "of a step's budget, for choosing its length")
       .integer("candidates", &AdaptiveOptions::candidates, "lengths to choose from, 0 among them")
-      .number("longest_step", &AdaptiveOptions::longest_step, "the longest step at first, in the norm of w")
-      .number("clip_radius", &AdaptiveOptions::clip_radius, "per-unit gradients are clipped to this L2 norm C")
+      .number("longest_step",
+              &AdaptiveOptions::longest_step,
+              "the longest step at first, in the norm of w")
+      .number("clip_radius",
+              &AdaptiveOptions::clip_radius,
+              "per-unit gradients are clipped to this L2 norm C")
       .number("loss_clip", &AdaptiveOptions::loss_clip, "per-unit losses are clipped to this")
-      .number("rho", &AdaptiveOptions::rho, "the budget in zCDP that `splits` refers to; only a guide, the filter decides");
+      .number("rho",
+              &AdaptiveOptions::rho,
+              "the budget in zCDP that `splits` refers to; only a guide, the filter decides");
   return table;
 }
 
@@ -178,7 +190,8 @@ Expected<ConfiguredMethod> configure_agd(const GivenOptions& given, const Public
   if (!options.clip_radius) options.clip_radius = default_clip_radius(facts.problem);
   if (!options.longest_step) options.longest_step = 2 / R;
   // What one Gaussian release with the whole budget has; zCDP grants a little less.
-  if (!options.rho) options.rho = 0.5 / std::pow(std::max(facts.single_release_multiplier, 1e-3), 2);
+  if (!options.rho)
+    options.rho = 0.5 / std::pow(std::max(facts.single_release_multiplier, 1e-3), 2);
   return ConfiguredMethod{std::make_unique<AdaptiveGradientDescent>(options),
                           table.settings(asked, options, given)};
 }

@@ -8,11 +8,13 @@ namespace {
 
 OptionTable<RecursiveOptions> srm_options() {
   OptionTable<RecursiveOptions> table;
-  table.number("mixture", &RecursiveOptions::mixture, "weight gamma of the fresh gradient in (0, 1]")
-      .word("clipping",
-            &RecursiveOptions::clipping,
-            {"separate", "together"},
-            "clip gradient and difference separately, or their combination once, to the same bound");
+  table
+      .number("mixture", &RecursiveOptions::mixture, "weight gamma of the fresh gradient in (0, 1]")
+      .word(
+          "clipping",
+          &RecursiveOptions::clipping,
+          {"separate", "together"},
+          "clip gradient and difference separately, or their combination once, to the same bound");
   add_recursive_options(table);
   return table;
 }
@@ -37,7 +39,8 @@ std::vector<MethodInfo> srm_methods() {
   return {{.name = "dp-srm",
            .summary = "recursive momentum: gradients corrected by differences",
            .needs = "gradient pairs",
-           .guarantees = "(epsilon, delta)-DP; gradient norm O((sqrt(d ln 1/delta) / (n epsilon))^(2/3))",
+           .guarantees =
+               "(epsilon, delta)-DP; gradient norm O((sqrt(d ln 1/delta) / (n epsilon))^(2/3))",
            .is_private = true,
            .source = "[WJEG23]",
            .page = "dp-srm",

@@ -31,8 +31,8 @@ double NoisyDescent::total_multiplier(double noise_multiplier, std::int64_t step
 Plan NoisyDescent::plan(const PublicProblem& problem, double noise_multiplier) const {
   const Output output(options_, *options_.steps);
   const Vector anywhere;
-  Event event = Event::repeat(output.steps(),
-                              event_of(query(anywhere, noise_multiplier), problem.relation));
+  Event event =
+      Event::repeat(output.steps(), event_of(query(anywhere, noise_multiplier), problem.relation));
   if (auto last =
           output.event(total_multiplier(noise_multiplier, output.steps()), problem.relation))
     event = Event::compose({std::move(event), *std::move(last)});
@@ -73,8 +73,7 @@ Expected<OptimizerResult> NoisyDescent::run(Oracle& oracle,
 
 Expected<void> check(const DescentOptions& options, const PublicProblem& problem) {
   const auto refuse = [](std::string_view name, auto value, std::string_view rule) {
-    return fail(ErrorKind::kUsage,
-                fmt::format("{} {}, but is {}.", dashed(name), rule, value));
+    return fail(ErrorKind::kUsage, fmt::format("{} {}, but is {}.", dashed(name), rule, value));
   };
   if (options.steps && *options.steps < 1)
     return refuse("steps", *options.steps, "must be at least 1");
@@ -92,10 +91,12 @@ Expected<void> check(const DescentOptions& options, const PublicProblem& problem
     return refuse("momentum", options.momentum, "must lie in [0, 1)");
   SOTTO_TRY(check(static_cast<const OutputOptions&>(options), options.steps));
   if (options.clip_rule == "glm" && !(problem.linear_rows && std::isfinite(problem.row_norm)))
-    return fail(ErrorKind::kUsage,
-                "--clip-rule glm needs a declared row norm and one row a unit: only then do gradients "
-                "have a bound that follows the model. Give --row-norm, or use --clip-rule flat.");
-  if (options.expected_batch && (*options.expected_batch < 1 || *options.expected_batch > problem.n))
+    return fail(
+        ErrorKind::kUsage,
+        "--clip-rule glm needs a declared row norm and one row a unit: only then do gradients "
+        "have a bound that follows the model. Give --row-norm, or use --clip-rule flat.");
+  if (options.expected_batch &&
+      (*options.expected_batch < 1 || *options.expected_batch > problem.n))
     return refuse("expected_batch",
                   *options.expected_batch,
                   fmt::format("must lie between 1 and the number of units, {}", problem.n));

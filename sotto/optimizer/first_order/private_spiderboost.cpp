@@ -1,4 +1,5 @@
-// private-spiderboost: recursive_descent.hpp with an anchor a phase and pure differences in between.
+// private-spiderboost: recursive_descent.hpp with an anchor a phase and pure differences in
+// between.
 
 #include <algorithm>
 
@@ -28,8 +29,8 @@ Expected<ConfiguredMethod> configure_spiderboost(const GivenOptions& given,
   fill_recursive(options, facts, 1, 2);
   // All anchors together are five passes, all differences two.
   if (open_anchor)
-    options.anchor_batch = std::clamp<std::int64_t>(
-        5 * problem.n / *options.steps * *options.phase, 1, problem.n);
+    options.anchor_batch =
+        std::clamp<std::int64_t>(5 * problem.n / *options.steps * *options.phase, 1, problem.n);
   if (!options.anchor_share) options.anchor_share = 0.8;
   fill_output(options, *options.steps, facts.coin);
   return ConfiguredMethod{std::make_unique<RecursiveDescent>(options, problem),
@@ -42,7 +43,8 @@ std::vector<MethodInfo> spiderboost_methods() {
   return {{.name = "private-spiderboost",
            .summary = "phases of gradient differences between full-batch anchors",
            .needs = "gradient pairs",
-           .guarantees = "(epsilon, delta)-DP; gradient norm O((sqrt(d ln 1/delta) / (n epsilon))^(2/3))",
+           .guarantees =
+               "(epsilon, delta)-DP; gradient norm O((sqrt(d ln 1/delta) / (n epsilon))^(2/3))",
            .is_private = true,
            .source = "[ABGGMU23]",
            .page = "private-spiderboost",

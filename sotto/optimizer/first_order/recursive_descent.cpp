@@ -49,10 +49,10 @@ double RecursiveDescent::anchor_ratio() const {
 }
 
 double RecursiveDescent::total_multiplier(double noise_multiplier) const {
-  const double cost = static_cast<double>(pairs()) *
-                          std::pow(pair_sampling_.rate / noise_multiplier, 2) +
-                      static_cast<double>(anchors()) *
-                          std::pow(anchor_sampling_.rate / (noise_multiplier * anchor_ratio()), 2);
+  const double cost =
+      static_cast<double>(pairs()) * std::pow(pair_sampling_.rate / noise_multiplier, 2) +
+      static_cast<double>(anchors()) *
+          std::pow(anchor_sampling_.rate / (noise_multiplier * anchor_ratio()), 2);
   return 1 / std::sqrt(cost);
 }
 
@@ -61,18 +61,16 @@ PairClip RecursiveDescent::pair_clip(double moved) const {
   if (options_.difference_bound == "adaptive") {
     // Never exactly 0, which no noise could hide.
     constexpr double kLeast = 1e-9;
-    difference =
-        std::clamp(smoothness_ * moved, kLeast * *options_.clip_radius, std::max(difference, 1e-300));
+    difference = std::clamp(
+        smoothness_ * moved, kLeast * *options_.clip_radius, std::max(difference, 1e-300));
   }
   return {*options_.mixture, *options_.clip_radius, difference, options_.clipping == "together"};
 }
 
 Plan RecursiveDescent::plan(const PublicProblem& problem, double noise_multiplier) const {
   const Vector anywhere;
-  const GradientQuery anchor{anywhere,
-                             anchor_sampling_,
-                             *options_.clip_radius,
-                             noise_multiplier * anchor_ratio()};
+  const GradientQuery anchor{
+      anywhere, anchor_sampling_, *options_.clip_radius, noise_multiplier * anchor_ratio()};
   const GradientPairQuery pair{anywhere, anywhere, pair_sampling_, pair_clip(0), noise_multiplier};
   const Output output(options_, *options_.steps);
   Event event = Event::repeat(anchors(), event_of(anchor, problem.relation));

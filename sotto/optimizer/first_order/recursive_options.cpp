@@ -21,7 +21,9 @@ void add_recursive_options(OptionTable<RecursiveOptions>& table) {
             {"schedule", "theory"},
             "theory: min(accuracy / (L1 |v|), 1 / (2 L1)), the paper's rule, instead of a schedule")
       .number("accuracy", &RecursiveOptions::accuracy, "zeta of the theory's step rule")
-      .number("clip_radius", &RecursiveOptions::clip_radius, "per-unit gradients are clipped to this L2 norm C1")
+      .number("clip_radius",
+              &RecursiveOptions::clip_radius,
+              "per-unit gradients are clipped to this L2 norm C1")
       .number("difference_clip",
               &RecursiveOptions::difference_clip,
               "per-unit gradient differences are clipped to this L2 norm C2")

@@ -1,14 +1,17 @@
-// rrpsgd: noisy_descent.hpp on random batches without momentum, returning an iterate whose number is
-// drawn first.
+// rrpsgd: noisy_descent.hpp on random batches without momentum, returning an iterate whose number
+// is drawn first.
 //
 // Problem     min_w F(w) = (1/n) sum_i loss(w; i) + r(w), smooth, not necessarily convex
 // Update      draw R from P_R(k) ~ 2 gamma_k - L gamma_k^2 on {1, …, T}; then R steps
-//             w <- w - gamma_t ((sum_{i in B} clip_C(grad loss_i(w)) + noise) / (expected |B|) + grad r(w)); return w_R
+//             w <- w - gamma_t ((sum_{i in B} clip_C(grad loss_i(w)) + noise) / (expected |B|) +
+//             grad r(w)); return w_R
 // Privacy     repeat(R, poisson(q, gaussian(z))): given R, the run makes R releases and no more
 // Guarantee   E||grad F(w_R)||^2 = O(sqrt(d ln(n/delta) ln(1/delta)) / (n epsilon)) [ZZMW17]
 // Source      [ZZMW17] Alg. 2
-// Differs     calibrated for the R steps that are made, not for T; Poisson batches of any size (expected_batch 1
-//             is the paper's one record at a time) with numerical accounting; clipping enforces the Lipschitz bound
+// Differs     calibrated for the R steps that are made, not for T; Poisson batches of any size
+// (expected_batch 1
+//             is the paper's one record at a time) with numerical accounting; clipping enforces the
+//             Lipschitz bound
 
 #include <fmt/format.h>
 
@@ -34,7 +37,8 @@ struct RandomRoundOptions {
 OptionTable<RandomRoundOptions> rrpsgd_options() {
   OptionTable<RandomRoundOptions> table;
   table.integer("steps", &RandomRoundOptions::steps, "the largest number of steps T")
-      .number("step_size", &RandomRoundOptions::step_size, "step size gamma at the start, below 2/L")
+      .number(
+          "step_size", &RandomRoundOptions::step_size, "step size gamma at the start, below 2/L")
       .word("schedule",
             &RandomRoundOptions::schedule,
             {"constant", "inverse_sqrt"},
@@ -92,8 +96,7 @@ Expected<ConfiguredMethod> configure_rrpsgd(const GivenOptions& given, const Pub
     options.steps = std::clamp<std::int64_t>(
         std::llround(2 * horizon.length / options.step_size.value_or(longest)), 30, 10'000);
   if (!options.step_size)
-    options.step_size =
-        std::min(2 * horizon.length / static_cast<double>(*options.steps), longest);
+    options.step_size = std::min(2 * horizon.length / static_cast<double>(*options.steps), longest);
   if (!(*options.step_size < 2 / horizon.smoothness))
     return fail(ErrorKind::kUsage,
                 fmt::format("--step-size must be below 2/L = {:.4g}, where the law of the returned "

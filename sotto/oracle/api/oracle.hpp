@@ -10,9 +10,9 @@
 
 namespace sotto {
 
-/// All that an optimizer can learn about the data. Every answer is already noisy and already paid for
-/// (PrivateOracle), or the run is marked as not private (ExactOracle). What an optimizer computes from
-/// answers is post-processing: a bug there costs accuracy, never privacy.
+/// All that an optimizer can learn about the data. Every answer is already noisy and already paid
+/// for (PrivateOracle), or the run is marked as not private (ExactOracle). What an optimizer
+/// computes from answers is post-processing: a bug there costs accuracy, never privacy.
 ///
 /// A budget error means that the answer was refused before any row was read.
 class Oracle {

@@ -14,12 +14,12 @@ namespace sotto {
 struct PublicProblem {
   std::int64_t n = 0;          ///< public number of units: counted, or declared under add-remove
   std::int64_t dimension = 0;  ///< parameters of the model
-  double row_norm = 0;         ///< declared bound R on the rows' norms; infinity if none was declared
+  double row_norm = 0;  ///< declared bound R on the rows' norms; infinity if none was declared
   LossInfo loss = loss_info({});
   Regularizer regularizer;
   Relation relation = Relation::kZeroOut;
-  /// Every unit is one row of a linear model, and row_norm is enforced: sensitivities may follow the
-  /// iterate (ClipRule::kGlm).
+  /// Every unit is one row of a linear model, and row_norm is enforced: sensitivities may follow
+  /// the iterate (ClipRule::kGlm).
   bool linear_rows = false;
 };
 

@@ -16,8 +16,8 @@ enum class ClipRule {
           ///< (geometry/slope_bound.hpp); the noise shrinks, the noise multiplier stays
 };
 
-/// The mean gradient of the data part at `at`: per-unit gradients clipped to clip_radius, summed over a
-/// batch, noised, divided by the public expected batch size.
+/// The mean gradient of the data part at `at`: per-unit gradients clipped to clip_radius, summed
+/// over a batch, noised, divided by the public expected batch size.
 struct GradientQuery {
   const Vector& at;
   Sampling sampling;

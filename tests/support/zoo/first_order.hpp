@@ -20,24 +20,26 @@ inline Case difference_not_clipped() {
   const auto shift = [](int t) { return t % 2 == 0 ? gamma + (1 - gamma) : -(1 - gamma); };
   double squares = 0;
   for (int t = 0; t < kReleases; ++t) squares += shift(t) * shift(t);
-  return {"C2 not enforced on the difference",
-          "zero-out; the canary's gradient has norm C1 at every other step and 0 between, C2 = C1 / 4",
-          kEpsilon,
-          gaussian_real(std::sqrt(squares / kReleases) / reach),
-          5000,
-          gaussian_claim(kEpsilon, kDelta),
-          [=](int world, Dice& dice) {
-            double sum = 0;
-            for (int t = 0; t < kReleases; ++t)
-              sum += shift(t) * (world * shift(t) + s * dice.normal());
-            return sum;
-          }};
+  return {
+      "C2 not enforced on the difference",
+      "zero-out; the canary's gradient has norm C1 at every other step and 0 between, C2 = C1 / 4",
+      kEpsilon,
+      gaussian_real(std::sqrt(squares / kReleases) / reach),
+      5000,
+      gaussian_claim(kEpsilon, kDelta),
+      [=](int world, Dice& dice) {
+        double sum = 0;
+        for (int t = 0; t < kReleases; ++t)
+          sum += shift(t) * (world * shift(t) + s * dice.normal());
+        return sum;
+      }};
 }
 
 /// The difference's sensitivity is the largest difference in the data instead of a public bound.
 inline Case noise_from_the_data() {
   constexpr int d = 200;
-  constexpr double ratio = 1.2;  // of variances: the canary's difference is 9.5 % longer than all others
+  constexpr double ratio =
+      1.2;  // of variances: the canary's difference is 9.5 % longer than all others
   const double s = 1 / claimed_mu();
   // The mean's shift is left out: what the variance alone shows is a lower bound.
   const boost::math::chi_squared law(d);
@@ -73,9 +75,7 @@ inline Case one_release_too_many() {
           gaussian_real(std::sqrt(2.0)),
           15000,
           gaussian_claim(kEpsilon, kDelta),
-          [=](int world, Dice& dice) {
-            return 2 * world + s * dice.normal() + s * dice.normal();
-          }};
+          [=](int world, Dice& dice) { return 2 * world + s * dice.normal() + s * dice.normal(); }};
 }
 
 /// The gradient is noisy, but which step is taken along it is decided by the true loss.
