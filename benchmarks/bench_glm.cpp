@@ -1,40 +1,34 @@
-// What clipping costs in a full-gradient pass, and how far a pass is from merely reading the rows.
+// What clipping costs in a full-gradient pass, how far a pass is from merely reading the rows, and
+// what a complete private step (charge, clip, sum, noise) adds.
 // Data is made here, in the shapes of covtype (dense 581,012 x 54) and of a9a (123 columns, 14
 // entries a row; more rows, for stable timing).
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <random>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "sotto/core/parallel.hpp"
 #include "sotto/data/table.hpp"
 #include "sotto/objective/glm.hpp"
+#include "sotto/oracle/per_example_sum.hpp"
+#include "sotto/oracle/private_oracle.hpp"
 
 namespace sotto {
 namespace {
 
-constexpr int kRepetitions = 100;
-constexpr std::int64_t kSegments = 8;
-
-/// A part of [0, count).
-struct Segment {
-  std::int64_t begin, end;
-};
-
-Segment segment_of(std::int64_t count, std::int64_t segment) {
-  return {count * segment / kSegments, count * (segment + 1) / kSegments};
-}
+constexpr int kRepetitions = 80;
 
 Table make_dense(std::int64_t rows, std::int64_t dim) {
   std::vector<float> values(static_cast<std::size_t>(rows * dim));
@@ -67,61 +61,100 @@ Table make_sparse(std::int64_t rows) {
   return TableBuilder::sparse(kDim, offsets, columns, values, labels, {});
 }
 
-/// A pass over the rows: evaluate a block, weigh its examples, add. Sums by worker: timing only.
-class Pass {
+/// The pass of PerExampleSum without clipping: evaluate a block, weights 1, add.
+class UnclippedPass {
  public:
-  explicit Pass(const Engine& engine)
-      : engine_(engine),
-        workers_(static_cast<std::size_t>(thread_count())),
-        w_(static_cast<std::size_t>(engine.parameters())) {
-    for (std::size_t j = 0; j < w_.size(); ++j) w_[j] = 0.1 * std::sin(static_cast<double>(j));
+  UnclippedPass(const Engine& engine, const Vector& w)
+      : engine_(engine), w_(w), workers_(static_cast<std::size_t>(thread_count())) {
     for (Worker& worker : workers_) {
       worker.workspace = engine.make_workspace();
       worker.norms.resize(static_cast<std::size_t>(engine.block_size()));
-      worker.weights.assign(static_cast<std::size_t>(engine.block_size()), 1.0);
-      worker.sum.resize(w_.size());
+      worker.ones.assign(static_cast<std::size_t>(engine.block_size()), 1.0);
+      worker.sum.resize(static_cast<std::size_t>(w.size()));
     }
   }
 
-  /// radius 0: no clipping, every weight is 1.
-  void run(std::int64_t segment, double radius) {
-    const auto [first, last] = segment_of(engine_.units(), segment);
-    const std::int64_t block = engine_.block_size();
-    const std::int64_t blocks = (last - first + block - 1) / block;
-    parallel_for(blocks, [&, first = first, last = last](std::int64_t task, int index) {
+  void run() {
+    const std::int64_t size = engine_.block_size();
+    const std::int64_t blocks = (engine_.units() + size - 1) / size;
+    parallel_for(blocks, [&](std::int64_t task, int index) {
       Worker& worker = workers_[static_cast<std::size_t>(index)];
-      const std::int64_t begin = first + task * block;
-      const std::int64_t count = std::min(block, last - begin);
-      const std::span norms(worker.norms.data(), static_cast<std::size_t>(count));
-      const std::span weights(worker.weights.data(), static_cast<std::size_t>(count));
-      engine_.evaluate_gradients({nullptr, begin, count}, w_, *worker.workspace, norms);
-      if (radius > 0) {
-        for (std::size_t k = 0; k < norms.size(); ++k)
-          weights[k] = std::min(1.0, radius / norms[k]);
-      } else {
-        std::fill(weights.begin(), weights.end(), 1.0);
-      }
-      engine_.add_gradients(*worker.workspace, weights, worker.sum);
+      const Block block{nullptr, task * size, std::min(size, engine_.units() - task * size)};
+      const auto count = static_cast<std::size_t>(block.count);
+      engine_.evaluate_gradients(block,
+                                 {w_.data(), static_cast<std::size_t>(w_.size())},
+                                 *worker.workspace,
+                                 {worker.norms.data(), count});
+      engine_.add_gradients(*worker.workspace, {worker.ones.data(), count}, worker.sum);
     });
   }
 
   /// A radius that clips about half of the rows.
   double median_norm() {
-    std::vector<double> norms(
-        static_cast<std::size_t>(std::min(engine_.block_size(), engine_.units())));
-    engine_.evaluate_gradients({nullptr, 0, std::ssize(norms)}, w_, *workers_[0].workspace, norms);
-    std::nth_element(norms.begin(), norms.begin() + std::ssize(norms) / 2, norms.end());
-    return norms[norms.size() / 2];
+    Worker& worker = workers_[0];
+    const std::span norms(worker.norms);
+    engine_.evaluate_gradients({nullptr, 0, std::min(engine_.block_size(), engine_.units())},
+                               {w_.data(), static_cast<std::size_t>(w_.size())},
+                               *worker.workspace,
+                               norms);
+    std::vector<double> sorted(norms.begin(), norms.end());
+    std::nth_element(sorted.begin(), sorted.begin() + std::ssize(sorted) / 2, sorted.end());
+    return sorted[sorted.size() / 2];
   }
 
  private:
   struct Worker {
     std::unique_ptr<Engine::Workspace> workspace;
-    std::vector<double> norms, weights, sum;
+    std::vector<double> norms, ones, sum;
   };
   const Engine& engine_;
+  const Vector& w_;
   std::vector<Worker> workers_;
-  std::vector<double> w_;
+};
+
+/// A private oracle with its ledger and a real journal, granted enough queries for the benchmark.
+class PrivateSetup {
+ public:
+  static constexpr double kMultiplier = 100;
+
+  explicit PrivateSetup(const GlmEngine& engine)
+      : path_(fmt::format("{}/sotto_bench_{}.journal",
+                          std::filesystem::temp_directory_path().string(),
+                          ::getpid())),
+        ledger_(*open_ledger(engine, path_)),
+        oracle_(engine,
+                problem_of(engine),
+                ledger_,
+                Stream::secure(Purpose::kSampling),
+                Stream::secure(Purpose::kNoise)) {}
+  ~PrivateSetup() { std::filesystem::remove(path_); }
+
+  void step(const Vector& w, double radius) {
+    const auto answer = oracle_.gradient({w, Sampling::full(), radius, kMultiplier});
+    if (!answer) throw std::runtime_error(answer.error().message);
+  }
+
+ private:
+  static PublicProblem problem_of(const GlmEngine& engine) {
+    PublicProblem problem;
+    problem.n = engine.units();
+    problem.dimension = engine.parameters();
+    problem.row_norm = 1;
+    return problem;
+  }
+  static Expected<Ledger> open_ledger(const GlmEngine& engine, const std::string& path) {
+    LedgerOptions options;
+    options.budget.delta = 1e-6;
+    options.plan = Event::repeat(1000, Event::gaussian(kMultiplier, Relation::kZeroOut));
+    options.planned_samples = 1000 * engine.parameters();
+    options.method = "bench";
+    options.journal_path = path;
+    return Ledger::open(options);
+  }
+
+  std::string path_;
+  Ledger ledger_;
+  PrivateOracle oracle_;
 };
 
 typedef float Float8 __attribute__((vector_size(32)));
@@ -142,11 +175,10 @@ void add_floats(const float* p, std::int64_t count, float* total) {
   for (int j = 0; j < 8; ++j) *total += acc[0][j];
 }
 
-float read(const Table& table, std::int64_t segment) {
+float read(const Table& table) {
   constexpr std::int64_t kChunk = 1 << 16;
-  const auto [first, last] = segment_of(table.rows(), segment);
-  const float* data = table.row(first);
-  const std::int64_t floats = (last - first) * table.stride() / 64 * 64;
+  const float* data = table.row(0);
+  const std::int64_t floats = table.rows() * table.stride() / 64 * 64;
   const std::int64_t chunks = (floats + kChunk - 1) / kChunk;
   std::vector<float> totals(static_cast<std::size_t>(chunks));
   parallel_for(chunks, [&](std::int64_t task, int) {
@@ -159,25 +191,18 @@ float read(const Table& table, std::int64_t segment) {
   return total;
 }
 
-/// Time of each candidate for all segments, in seconds: the sum over segments of the best time. The
-/// candidates take turns with whole passes, so that a slow moment of the machine hits all of them
-/// and no pass finds its rows in the cache; segments are short enough to fall between
-/// interruptions.
-std::vector<double> best_times(const std::vector<std::function<void(std::int64_t)>>& candidates) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  std::vector<std::array<double, kSegments>> best(candidates.size());
-  for (auto& times : best) times.fill(kInfinity);
+/// The best time of each candidate in seconds. They take turns, so that a slow moment of the
+/// machine hits all of them and no pass finds its rows in the cache.
+std::vector<double> best_times(const std::vector<std::function<void()>>& candidates) {
+  std::vector<double> best(candidates.size(), std::numeric_limits<double>::infinity());
   for (int repetition = 0; repetition < kRepetitions; ++repetition)
-    for (std::size_t k = 0; k < candidates.size(); ++k)
-      for (std::size_t segment = 0; segment < kSegments; ++segment) {
-        const auto start = std::chrono::steady_clock::now();
-        candidates[k](static_cast<std::int64_t>(segment));
-        const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-        best[k][segment] = std::min(best[k][segment], time.count());
-      }
-  std::vector<double> total;
-  for (const auto& times : best) total.push_back(std::accumulate(times.begin(), times.end(), 0.0));
-  return total;
+    for (std::size_t k = 0; k < candidates.size(); ++k) {
+      const auto start = std::chrono::steady_clock::now();
+      candidates[k]();
+      const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+      best[k] = std::min(best[k], time.count());
+    }
+  return best;
 }
 
 bool report(const char* name, const char* ratio, double value, double bound) {
@@ -194,26 +219,30 @@ bool report(const char* name, const char* ratio, double value, double bound) {
   return holds;
 }
 
-bool bench(const Table& table, const LossSpec& loss, const char* name, bool compare_read) {
+bool bench(const Table& table, const LossSpec& loss, const char* name, bool compare_all) {
   const GlmEngine engine(table, loss);
-  Pass pass(engine);
-  const double radius = pass.median_norm();
+  Vector w(engine.parameters());
+  for (Eigen::Index j = 0; j < w.size(); ++j) w[j] = 0.1 * std::sin(static_cast<double>(j));
+  UnclippedPass unclipped(engine, w);
+  const double radius = unclipped.median_norm();
+  PerExampleSum sums(engine);
+  PrivateSetup setup(engine);
+  Vector sum;
   volatile float sink = 0;
-  const auto times = best_times({[&](std::int64_t segment) { pass.run(segment, 0); },
-                                 [&](std::int64_t segment) { pass.run(segment, radius); },
-                                 [&](std::int64_t segment) {
-                                   if (compare_read) sink = sink + read(table, segment);
-                                 }});
-  fmt::print(stderr,
-             "{}: unclipped {:.3f} ms, clipped {:.3f} ms, read {:.3f} ms, {} threads\n",
-             name,
-             1e3 * times[0],
-             1e3 * times[1],
-             1e3 * times[2],
-             thread_count());
+  std::vector<std::function<void()>> candidates = {
+      [&] { unclipped.run(); }, [&] { sums.clipped_gradients({}, w, radius, sum); }};
+  if (compare_all) {
+    candidates.push_back([&] { sink = sink + read(table); });
+    candidates.push_back([&] { setup.step(w, radius); });
+  }
+  const auto times = best_times(candidates);
   bool holds = report(name, "clipped pass / unclipped pass", times[1] / times[0], 1.15);
-  if (compare_read)
+  if (compare_all) {
     holds &= report(name, "clipped pass / plain read of the matrix", times[1] / times[2], 2.5);
+    holds &= report(name, "complete private step / clipped pass", times[3] / times[1], 1.1);
+  }
+  fmt::print(
+      stderr, "{}: clipped pass {:.3f} ms, {} threads\n", name, 1e3 * times[1], thread_count());
   return holds;
 }
 

@@ -43,7 +43,8 @@ Expected<int> account_curve(const Event& event,
   }
   SOTTO_ASSIGN(const ComposedLoss loss, ComposedLoss::compose(terms, largest));
 
-  Chart delta{"Delta over epsilon", "epsilon", "delta", true, {{"upper bound", {}}, {"lower bound", {}}}};
+  Chart delta{
+      "Delta over epsilon", "epsilon", "delta", true, {{"upper bound", {}}, {"lower bound", {}}}};
   Chart errors{"Trade-off: what an attacker's test can reach at best",
                "type I error",
                "type II error, at least",
@@ -72,12 +73,14 @@ Expected<int> account_curve(const Event& event,
                    .dump());
     return kSuccess;
   }
-  const std::string page = chart_page(
-      "What a release costs",
-      {to_string(event) + " under " + neighbours + ".",
-       "The first chart gives, for each epsilon, the delta at which the release is (epsilon, delta)-private; the true value lies between the two lines. "
-       "The second one is the same fact for an attacker who must decide whether a given person was in the data: no test is better than the line."},
-      {delta, errors});
+  const std::string page =
+      chart_page("What a release costs",
+                 {to_string(event) + " under " + neighbours + ".",
+                  "The first chart gives, for each epsilon, the delta at which the release is "
+                  "(epsilon, delta)-private; the true value lies between the two lines. "
+                  "The second one is the same fact for an attacker who must decide whether a given "
+                  "person was in the data: no test is better than the line."},
+                 {delta, errors});
   SOTTO_TRY(write_file_atomically(html_path, page));
   fmt::print("{} written\n", html_path);
   return kSuccess;

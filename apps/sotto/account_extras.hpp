@@ -9,8 +9,8 @@
 
 namespace sotto::app {
 
-/// `sotto account --curve`: delta over epsilon and the trade-off function, as JSON on standard output
-/// or, if `html_path` is given, as a page with charts.
+/// `sotto account --curve`: delta over epsilon and the trade-off function, as JSON on standard
+/// output or, if `html_path` is given, as a page with charts.
 Expected<int> account_curve(const Event& event,
                             const std::string& neighbours,
                             std::optional<double> largest_epsilon,

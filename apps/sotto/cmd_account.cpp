@@ -77,7 +77,9 @@ Expected<std::vector<Priced>> price_all(const CanonicalEvent& event, const Argum
   return answers;
 }
 
-void print_answers(const Event& event, const Arguments& arguments, const std::vector<Priced>& answers) {
+void print_answers(const Event& event,
+                   const Arguments& arguments,
+                   const std::vector<Priced>& answers) {
   const std::string unknown = arguments.delta ? "epsilon" : "delta";
   if (arguments.json) {
     nlohmann::json list = nlohmann::json::array();
@@ -86,9 +88,8 @@ void print_answers(const Event& event, const Arguments& arguments, const std::ve
                       {unknown + "_lower", number_or_null(interval.lower)},
                       {unknown + "_upper", number_or_null(interval.upper)},
                       {"ms", ms}});
-    nlohmann::json result = {{"event", to_string(event)},
-                             {"neighbours", arguments.neighbours},
-                             {"accountants", list}};
+    nlohmann::json result = {
+        {"event", to_string(event)}, {"neighbours", arguments.neighbours}, {"accountants", list}};
     result[arguments.delta ? "delta" : "epsilon"] =
         arguments.delta ? *arguments.delta : *arguments.epsilon;
     fmt::print("{}\n", result.dump());
@@ -148,9 +149,10 @@ Expected<int> account_journal(const Arguments& arguments) {
 Expected<int> formula(const Arguments& arguments) {
   FormulaInputs inputs = arguments.inputs;
   if (!arguments.delta || !arguments.epsilon)
-    return fail(ErrorKind::kUsage,
-                "--formula needs the paper's target: --epsilon and --delta, and --n, --steps and, where "
-                "the method samples, --batch.");
+    return fail(
+        ErrorKind::kUsage,
+        "--formula needs the paper's target: --epsilon and --delta, and --n, --steps and, where "
+        "the method samples, --batch.");
   inputs.epsilon = *arguments.epsilon;
   inputs.delta = *arguments.delta;
   if (!arguments.neighbours.empty()) {
@@ -168,9 +170,10 @@ Expected<int> account(const Arguments& arguments) {
                 "account needs --event, for example --event 'repeat(1000, poisson(0.01, "
                 "gaussian(1.1)))', or --journal FILE.");
   if (arguments.neighbours.empty())
-    return fail(ErrorKind::kUsage,
-                "account needs --neighbours zero-out, replace-one or add-remove: a noise multiplier "
-                "means nothing without it.");
+    return fail(
+        ErrorKind::kUsage,
+        "account needs --neighbours zero-out, replace-one or add-remove: a noise multiplier "
+        "means nothing without it.");
   if (!arguments.curve && arguments.delta.has_value() == arguments.epsilon.has_value())
     return fail(ErrorKind::kUsage, "give --delta (and get epsilon) or --epsilon (and get delta).");
   if (arguments.delta && !(*arguments.delta >= 0 && *arguments.delta < 1))
@@ -194,32 +197,58 @@ Expected<int> account(const Arguments& arguments) {
 }  // namespace
 
 Action add_account(CLI::App& app) {
-  auto* verb = app.add_subcommand("account", "what a release costs: epsilon at delta, or delta at epsilon");
+  auto* verb =
+      app.add_subcommand("account", "what a release costs: epsilon at delta, or delta at epsilon");
   auto arguments = std::make_shared<Arguments>();
-  verb->add_option("--event",
-                   arguments->event,
-                   "what is released, e.g. 'repeat(1000, poisson(0.01, gaussian(1.1)))'.\n"
-                   "Parts: gaussian(z) laplace(z) exponential(epsilon) sparse_vector(epsilon) non_private\n"
-                   "poisson(q, E) fixed_size(b, n, E) repeat(k, E) compose(E, E, ...); z is noise / sensitivity");
-  verb->add_option("--neighbours,--neighbors", arguments->neighbours, "zero-out, replace-one or add-remove");
+  verb->add_option(
+      "--event",
+      arguments->event,
+      "what is released, e.g. 'repeat(1000, poisson(0.01, gaussian(1.1)))'.\n"
+      "Parts: gaussian(z) laplace(z) exponential(epsilon) sparse_vector(epsilon) non_private\n"
+      "poisson(q, E) fixed_size(b, n, E) repeat(k, E) compose(E, E, ...); z is noise / "
+      "sensitivity");
+  verb->add_option(
+      "--neighbours,--neighbors", arguments->neighbours, "zero-out, replace-one or add-remove");
   verb->add_option("--delta", arguments->delta, "get epsilon at this delta");
   verb->add_option("--epsilon", arguments->epsilon, "get delta at this epsilon");
   verb->add_option("--accountant",
                    arguments->accountant,
                    "gaussian, zcdp, rdp, pld, or all; default: the tightest that applies");
-  verb->add_option("--journal", arguments->journal, "price the runs that a journal tells of, also killed ones");
+  verb->add_option(
+      "--journal", arguments->journal, "price the runs that a journal tells of, also killed ones");
   verb->add_flag("--json", arguments->json, "one object for machines");
-  verb->add_flag("--curve", arguments->curve, "delta over epsilon (up to --epsilon) and the trade-off function, as JSON")->group("Curve");
-  verb->add_option("--html", arguments->html, "with --curve: write a page with charts here instead")->group("Curve");
-  verb->add_option("--formula", arguments->formula, "what the noise printed in a paper spends: dp-gd, dp-pgd, dp-tr, dp-str, opt, dp-srm, adp-sgd,\nrrpsgd or dp-fw-l1; with --epsilon --delta --n --steps [--batch]")->group("Formula");
+  verb->add_flag("--curve",
+                 arguments->curve,
+                 "delta over epsilon (up to --epsilon) and the trade-off function, as JSON")
+      ->group("Curve");
+  verb->add_option("--html", arguments->html, "with --curve: write a page with charts here instead")
+      ->group("Curve");
+  verb->add_option(
+          "--formula",
+          arguments->formula,
+          "what the noise printed in a paper spends: dp-gd, dp-pgd, dp-tr, dp-str, opt, dp-srm, "
+          "adp-sgd,\nrrpsgd or dp-fw-l1; with --epsilon --delta --n --steps [--batch]")
+      ->group("Formula");
   verb->add_option("--n", arguments->inputs.n, "records")->group("Formula");
   verb->add_option("--steps", arguments->inputs.steps, "steps T")->group("Formula");
   verb->add_option("--batch", arguments->inputs.batch, "records a batch")->group("Formula");
-  verb->add_option("--clip-radius,--clip", arguments->inputs.clip_radius, "G, the bound on one record's gradient")->capture_default_str()->group("Formula");
-  verb->add_option("--constant", arguments->inputs.constant, "dp-gd: the c that no paper states")->capture_default_str()->group("Formula");
-  verb->add_option("--beta", arguments->inputs.beta, "dp-srm: the share of epsilon in its conversion")->capture_default_str()->group("Formula");
-  verb->add_flag("--line-search", arguments->inputs.line_search, "opt: with its line search")->group("Formula");
-  verb->add_flag("--fixed-size", arguments->fixed_size, "price sampled methods with fixed-size batches")->group("Formula");
+  verb->add_option("--clip-radius,--clip",
+                   arguments->inputs.clip_radius,
+                   "G, the bound on one record's gradient")
+      ->capture_default_str()
+      ->group("Formula");
+  verb->add_option("--constant", arguments->inputs.constant, "dp-gd: the c that no paper states")
+      ->capture_default_str()
+      ->group("Formula");
+  verb->add_option(
+          "--beta", arguments->inputs.beta, "dp-srm: the share of epsilon in its conversion")
+      ->capture_default_str()
+      ->group("Formula");
+  verb->add_flag("--line-search", arguments->inputs.line_search, "opt: with its line search")
+      ->group("Formula");
+  verb->add_flag(
+          "--fixed-size", arguments->fixed_size, "price sampled methods with fixed-size batches")
+      ->group("Formula");
   return [arguments] { return account(*arguments); };
 }
 

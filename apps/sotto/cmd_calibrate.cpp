@@ -32,8 +32,9 @@ struct Arguments {
 Expected<Event> with_multiplier(const std::string& text, double z, Relation relation) {
   std::string filled;
   for (std::size_t k = 0; k < text.size(); ++k) {
-    const bool alone = text[k] == 'z' && (k == 0 || !std::isalpha(static_cast<unsigned char>(text[k - 1]))) &&
-                       (k + 1 == text.size() || !std::isalpha(static_cast<unsigned char>(text[k + 1])));
+    const bool alone =
+        text[k] == 'z' && (k == 0 || !std::isalpha(static_cast<unsigned char>(text[k - 1]))) &&
+        (k + 1 == text.size() || !std::isalpha(static_cast<unsigned char>(text[k + 1])));
     filled += alone ? fmt::format("{}", z) : std::string(1, text[k]);
   }
   return parse_event(filled, relation);
@@ -41,9 +42,10 @@ Expected<Event> with_multiplier(const std::string& text, double z, Relation rela
 
 Expected<int> calibrate(const Arguments& arguments) {
   if (arguments.neighbours.empty())
-    return fail(ErrorKind::kUsage,
-                "calibrate needs --neighbours zero-out, replace-one or add-remove: a noise multiplier "
-                "means nothing without it.");
+    return fail(
+        ErrorKind::kUsage,
+        "calibrate needs --neighbours zero-out, replace-one or add-remove: a noise multiplier "
+        "means nothing without it.");
   SOTTO_ASSIGN(const Relation relation, parse_relation(arguments.neighbours));
   const Target target{arguments.epsilon, arguments.delta};
   SOTTO_TRY(check(target));
@@ -61,12 +63,15 @@ Expected<int> calibrate(const Arguments& arguments) {
       return fail(ErrorKind::kUsage,
                   "the event has no free parameter: write z for the noise multiplier, for example "
                   "'repeat(1000, gaussian(z))'.");
-    const auto family = [&](double value) { return *with_multiplier(arguments.event, value, relation); };
+    const auto family = [&](double value) {
+      return *with_multiplier(arguments.event, value, relation);
+    };
     SOTTO_ASSIGN(z, calibrate_noise(family, target, accountant));
     event = family(z);
   } else {
     if (arguments.n < 1)
-      return fail(ErrorKind::kUsage, "calibrate --method needs --n, the number of units (rows or persons).");
+      return fail(ErrorKind::kUsage,
+                  "calibrate --method needs --n, the number of units (rows or persons).");
     PublicProblem problem;
     problem.n = arguments.n;
     problem.dimension = arguments.dim;
@@ -100,10 +105,11 @@ Expected<int> calibrate(const Arguments& arguments) {
                    .dump());
     return kSuccess;
   }
-  fmt::print("noise multiplier {:.8g} (noise / sensitivity; sensitivity is {} clip radius under {})\n",
-             z,
-             relation == Relation::kReplaceOne ? "twice the" : "the",
-             to_string(relation));
+  fmt::print(
+      "noise multiplier {:.8g} (noise / sensitivity; sensitivity is {} clip radius under {})\n",
+      z,
+      relation == Relation::kReplaceOne ? "twice the" : "the",
+      to_string(relation));
   fmt::print("{} spends epsilon {:.8g} of {:g} at delta {:g} ({})\n",
              to_string(event),
              epsilon,
@@ -119,13 +125,20 @@ Action add_calibrate(CLI::App& app) {
   auto* verb = app.add_subcommand("calibrate", "the smallest noise that meets (epsilon, delta)");
   auto arguments = std::make_shared<Arguments>();
   arguments->method.add_to(*verb);
-  verb->add_option("--event", arguments->event, "instead of a method: an event with z for the multiplier, e.g. 'repeat(100, gaussian(z))'");
+  verb->add_option(
+      "--event",
+      arguments->event,
+      "instead of a method: an event with z for the multiplier, e.g. 'repeat(100, gaussian(z))'");
   verb->add_option("--n", arguments->n, "number of units (rows or persons)");
-  verb->add_option("--dim", arguments->dim, "number of features; only rules for open settings look at it");
-  verb->add_option("--neighbours,--neighbors", arguments->neighbours, "zero-out, replace-one or add-remove");
+  verb->add_option(
+      "--dim", arguments->dim, "number of features; only rules for open settings look at it");
+  verb->add_option(
+      "--neighbours,--neighbors", arguments->neighbours, "zero-out, replace-one or add-remove");
   verb->add_option("--epsilon", arguments->epsilon, "target")->required();
   verb->add_option("--delta", arguments->delta, "target")->required();
-  verb->add_option("--accountant", arguments->accountant, "gaussian, zcdp, rdp or pld; default: the tightest that applies");
+  verb->add_option("--accountant",
+                   arguments->accountant,
+                   "gaussian, zcdp, rdp or pld; default: the tightest that applies");
   verb->add_flag("--json", arguments->json, "one object for machines");
   return [arguments] { return calibrate(*arguments); };
 }

@@ -56,7 +56,11 @@ nlohmann::json to_json(const DataInfo& info) {
 }
 
 void print_info(const DataInfo& info) {
-  fmt::print("{}: {}{}, {} bytes\n", info.path, info.format, info.compressed ? " (gzip)" : "", info.file_bytes);
+  fmt::print("{}: {}{}, {} bytes\n",
+             info.path,
+             info.format,
+             info.compressed ? " (gzip)" : "",
+             info.file_bytes);
   fmt::print("units        {} {}{}\n",
              info.units,
              info.persons ? "persons" : "rows",
@@ -72,8 +76,12 @@ void print_info(const DataInfo& info) {
     fmt::print("NOT private, for your eyes only:\n");
     fmt::print("rows         {}, at most {} a unit\n", d->rows, d->largest_unit);
     if (!d->class_rows.empty()) fmt::print("by class     {}\n", fmt::join(d->class_rows, ", "));
-    fmt::print("norms        {:.4g} to {:.4g}, mean {:.4g}\n", d->norm_min, d->norm_max, d->norm_mean);
-    fmt::print("density      {:.3g}, {} table of {} bytes\n", d->density, d->sparse ? "sparse" : "dense", d->table_bytes);
+    fmt::print(
+        "norms        {:.4g} to {:.4g}, mean {:.4g}\n", d->norm_min, d->norm_max, d->norm_mean);
+    fmt::print("density      {:.3g}, {} table of {} bytes\n",
+               d->density,
+               d->sparse ? "sparse" : "dense",
+               d->table_bytes);
   }
 }
 
@@ -95,11 +103,13 @@ Expected<int> convert(const Arguments& arguments) {
   SOTTO_ASSIGN(const LoadOptions options, arguments.data.load_options(arguments.path, labels));
   SOTTO_ASSIGN(const LoadedData data, load_table(options));
   if (data.table.has_units())
-    fmt::print(stderr,
-               "warning: the output has no column for persons: a guarantee for it would be per row, not "
-               "per person.\n");
+    fmt::print(
+        stderr,
+        "warning: the output has no column for persons: a guarantee for it would be per row, not "
+        "per person.\n");
   SOTTO_TRY(write_table(arguments.output, data.table));
-  fmt::print("{} written. It holds the same private rows as {}.\n", arguments.output, arguments.path);
+  fmt::print(
+      "{} written. It holds the same private rows as {}.\n", arguments.output, arguments.path);
   return kSuccess;
 }
 
@@ -109,12 +119,18 @@ Action add_data(CLI::App& app) {
   auto* verb = app.add_subcommand("data", "look at a data file's public facts, or convert it");
   verb->require_subcommand(1);
   auto a = std::make_shared<Arguments>();
-  auto* info_verb = verb->add_subcommand("info", "public facts: format, units, features, declared bounds");
-  info_verb->add_option("FILE", a->path, "LIBSVM, CSV with --schema, or a pair X.npy,y.npy; also .gz")->required();
-  info_verb->add_option("--public-n", a->public_n, "add-remove: show this declared number instead of the true one");
-  info_verb->add_flag("--unsafe-diagnostics", a->unsafe_diagnostics, "also what only the rows tell (not private)");
+  auto* info_verb =
+      verb->add_subcommand("info", "public facts: format, units, features, declared bounds");
+  info_verb
+      ->add_option("FILE", a->path, "LIBSVM, CSV with --schema, or a pair X.npy,y.npy; also .gz")
+      ->required();
+  info_verb->add_option(
+      "--public-n", a->public_n, "add-remove: show this declared number instead of the true one");
+  info_verb->add_flag(
+      "--unsafe-diagnostics", a->unsafe_diagnostics, "also what only the rows tell (not private)");
   info_verb->add_flag("--json", a->json, "one object for machines");
-  auto* convert_verb = verb->add_subcommand("convert", "rewrite as LIBSVM, or as a pair X.npy,y.npy");
+  auto* convert_verb =
+      verb->add_subcommand("convert", "rewrite as LIBSVM, or as a pair X.npy,y.npy");
   convert_verb->add_option("FILE", a->path, "input")->required();
   convert_verb->add_option("OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy")->required();
   for (auto* each : {info_verb, convert_verb}) {

@@ -25,7 +25,8 @@ Expected<void> run_shown(const std::vector<std::string>& arguments) {
   fmt::print("\n$ sotto {}\n", fmt::join(arguments, " "));
   std::fflush(stdout);
   if (const int code = run_command_line(arguments); code != kSuccess)
-    return fail(ErrorKind::kNoModel, fmt::format("the command above failed with exit code {}.", code));
+    return fail(ErrorKind::kNoModel,
+                fmt::format("the command above failed with exit code {}.", code));
   return {};
 }
 
@@ -38,22 +39,29 @@ Expected<int> demo(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error)
-    return fail(ErrorKind::kIo, fmt::format("can't make the folder {}: {}.", folder, error.message()));
+    return fail(ErrorKind::kIo,
+                fmt::format("can't make the folder {}: {}.", folder, error.message()));
   const auto file = [&](const char* name) { return folder + "/" + name; };
 
-  fmt::print("Making a census-like data set: {} private rows, {} public ones for testing.\n", kTrainRows, kTestRows);
+  fmt::print("Making a census-like data set: {} private rows, {} public ones for testing.\n",
+             kTrainRows,
+             kTestRows);
   SOTTO_TRY(write_census_csv(file("train.csv"), kTrainRows, kSeed, 0));
   SOTTO_TRY(write_census_csv(file("test.csv"), kTestRows, kSeed, 1));
   SOTTO_TRY(write_file_atomically(file("census.toml"), census_schema()));
 
-  const std::vector<std::string> common = {"--schema", file("census.toml"), "--test", file("test.csv")};
+  const std::vector<std::string> common = {
+      "--schema", file("census.toml"), "--test", file("test.csv")};
   std::vector<std::string> private_run = {"train", "--epsilon", "1", "--delta", "1e-6"};
   std::vector<std::string> reference = {"train", "--method", "gd", "--quiet"};
-  for (auto* run : {&private_run, &reference}) run->insert(run->end(), common.begin(), common.end());
-  private_run.insert(private_run.end(),
-                     {"--record", file("private.run.json"), file("train.csv"), file("private.json")});
-  reference.insert(reference.end(),
-                   {"--record", file("reference.run.json"), file("train.csv"), file("reference.json")});
+  for (auto* run : {&private_run, &reference})
+    run->insert(run->end(), common.begin(), common.end());
+  private_run.insert(
+      private_run.end(),
+      {"--record", file("private.run.json"), file("train.csv"), file("private.json")});
+  reference.insert(
+      reference.end(),
+      {"--record", file("reference.run.json"), file("train.csv"), file("reference.json")});
   SOTTO_TRY(run_shown(private_run));
   SOTTO_TRY(run_shown(reference));
 

@@ -26,8 +26,7 @@ void print_method(const MethodInfo& method) {
   if (!method.source.empty()) fmt::print("source {} (docs/bibliography.md)\n", method.source);
   fmt::print("page docs/methods/{}.md\n\n", method.page);
   std::size_t width = 6;
-  for (const auto& option : method.options)
-    width = std::max(width, dashed(option.name).size());
+  for (const auto& option : method.options) width = std::max(width, dashed(option.name).size());
   fmt::print("{:<{}}  {:<9} {:<9} {}\n", "option", width, "type", "default", "meaning");
   for (const auto& option : method.options) {
     const bool is_list = option.type.find('|') != std::string::npos;
@@ -39,7 +38,9 @@ void print_method(const MethodInfo& method) {
                option.meaning,
                is_list ? " (" + option.type + ")" : "");
   }
-  fmt::print("\nauto: chosen from public facts (n, d, epsilon, delta, row norm); `train` says what it picked.\n");
+  fmt::print(
+      "\nauto: chosen from public facts (n, d, epsilon, delta, row norm); `train` says what it "
+      "picked.\n");
 }
 
 nlohmann::json to_json(const MethodInfo& method) {

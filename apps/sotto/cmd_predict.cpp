@@ -25,7 +25,8 @@ struct Arguments {
   bool json = false;
 };
 
-/// One line a row: the predicted class, or the value; with --proba the probability of the second class.
+/// One line a row: the predicted class, or the value; with --proba the probability of the second
+/// class.
 std::string prediction_lines(const Model& model,
                              const std::vector<double>& values,
                              bool classification,
@@ -57,9 +58,8 @@ Expected<int> predict(Arguments arguments) {
   if (data.schema_path.empty()) data.schema_text = model.schema;
 
   const std::int64_t features = model.w.size() - (model.bias ? 1 : 0);
-  SOTTO_ASSIGN(
-      const LoadedFile file,
-      data.load_like(arguments.data_path, classification, {features, model.class_names}));
+  SOTTO_ASSIGN(const LoadedFile file,
+               data.load_like(arguments.data_path, classification, {features, model.class_names}));
   const std::vector<double> values = scores(file.table, model.w);
   SOTTO_TRY(write_file_atomically(
       arguments.output_path,
@@ -67,8 +67,7 @@ Expected<int> predict(Arguments arguments) {
 
   SOTTO_ASSIGN(Regularizer regularizer, Regularizer::parse(model.regularizer));
   if (model.bias) regularizer = regularizer.on_first(features);
-  const Metrics metrics =
-      evaluate(file.table, model.w, model.loss, regularizer.value(model.w));
+  const Metrics metrics = evaluate(file.table, model.w, model.loss, regularizer.value(model.w));
   if (arguments.json)
     fmt::print("{}\n", to_json(metrics).dump());
   else
@@ -79,16 +78,27 @@ Expected<int> predict(Arguments arguments) {
 }  // namespace
 
 Action add_predict(CLI::App& app) {
-  auto* verb = app.add_subcommand("predict", "apply a model to rows; accuracy, AUC and confusion table");
+  auto* verb =
+      app.add_subcommand("predict", "apply a model to rows; accuracy, AUC and confusion table");
   auto arguments = std::make_shared<Arguments>();
-  verb->add_option("DATA", arguments->data_path, "rows in the format of the training data")->required();
+  verb->add_option("DATA", arguments->data_path, "rows in the format of the training data")
+      ->required();
   verb->add_option("MODEL", arguments->model_path, "a model that `train` wrote")->required();
-  verb->add_option("OUTPUT", arguments->output_path, "predictions, one a line, in the order of the table")->required();
-  verb->add_flag("--proba", arguments->probabilities, "write probabilities of the second class instead of classes");
-  verb->add_option("--schema", arguments->data.schema_path, "instead of the schema inside the model")->group("Data");
-  verb->add_option("--format", arguments->data.format, "auto, libsvm, csv, npy or idx")->capture_default_str()->group("Data");
+  verb->add_option(
+          "OUTPUT", arguments->output_path, "predictions, one a line, in the order of the table")
+      ->required();
+  verb->add_flag("--proba",
+                 arguments->probabilities,
+                 "write probabilities of the second class instead of classes");
+  verb->add_option(
+          "--schema", arguments->data.schema_path, "instead of the schema inside the model")
+      ->group("Data");
+  verb->add_option("--format", arguments->data.format, "auto, libsvm, csv, npy or idx")
+      ->capture_default_str()
+      ->group("Data");
   verb->add_flag("--json", arguments->json, "print the metrics as one object");
-  verb->footer("\nThe metrics are exact: use rows that are public, or that you may look at anyway.");
+  verb->footer(
+      "\nThe metrics are exact: use rows that are public, or that you may look at anyway.");
   return [arguments] { return predict(*arguments); };
 }
 

@@ -47,6 +47,7 @@ struct Arguments {
   bool dry_run = false;
   bool json = false;
   bool quiet = false;
+  std::string config;  ///< only for --help: config_file.cpp has replaced it by its content
 };
 
 /// All that is known before the rows are opened.
@@ -291,7 +292,9 @@ Expected<int> run_train(const Arguments& arguments) {
 Action add_train(CLI::App& app) {
   auto* verb = app.add_subcommand("train", "train a model with differential privacy");
   auto a = std::make_shared<Arguments>();
-  verb->set_config("--config", "", "a TOML file with the same options, e.g. epsilon = 1");
+  verb->add_option("--config",
+                   a->config,
+                   "a TOML file with the same options, e.g. epsilon = 1; the command line wins");
   verb->add_option("DATA",
                    a->data_path,
                    "training data: LIBSVM, CSV with --schema, or .npy with --labels; also .gz");

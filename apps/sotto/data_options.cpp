@@ -20,10 +20,17 @@ std::string unit_of(const Schema& schema) {
 }  // namespace
 
 void DataArguments::add_to(CLI::App& verb) {
-  verb.add_option("--schema", schema_path, "TOML file that declares a CSV file's columns and public bounds (docs/data.md)")->group("Data");
-  verb.add_option("--format", format, "auto, libsvm, csv, npy or idx; pairs are FEATURES,LABELS")->capture_default_str()->group("Data");
+  verb.add_option("--schema",
+                  schema_path,
+                  "TOML file that declares a CSV file's columns and public bounds (docs/data.md)")
+      ->group("Data");
+  verb.add_option("--format", format, "auto, libsvm, csv, npy or idx; pairs are FEATURES,LABELS")
+      ->capture_default_str()
+      ->group("Data");
   verb.add_option("--dim", dim, "LIBSVM: number of features, a public fact")->group("Data");
-  verb.add_option("--row-norm", row_norm, "public bound R on row norms: longer rows are scaled to it")->group("Data");
+  verb.add_option(
+          "--row-norm", row_norm, "public bound R on row norms: longer rows are scaled to it")
+      ->group("Data");
   verb.add_flag("--bias", bias, "add an intercept (a constant-one feature)")->group("Data");
 }
 
@@ -73,12 +80,13 @@ Expected<LoadedFile> DataArguments::load_like(const std::string& path,
   }
   const std::int64_t features = file.table.dim() - (bias ? 1 : 0);
   if (features != training.features)
-    return fail(ErrorKind::kBadData,
-                fmt::format("{} has {} features, but the training data has {}. Use files of the same "
-                            "kind.",
-                            path,
-                            features,
-                            training.features));
+    return fail(
+        ErrorKind::kBadData,
+        fmt::format("{} has {} features, but the training data has {}. Use files of the same "
+                    "kind.",
+                    path,
+                    features,
+                    training.features));
   return file;
 }
 

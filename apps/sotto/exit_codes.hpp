@@ -19,13 +19,20 @@ enum ExitCode : int {
 
 inline ExitCode exit_code(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kNoModel: return kNoUsableModel;
-    case ErrorKind::kUsage: return kUsage;
-    case ErrorKind::kBadData: return kBadInput;
-    case ErrorKind::kBudget: return kBudgetRefused;
-    case ErrorKind::kAudit: return kAuditContradicts;
-    case ErrorKind::kIo: return kIoFailure;
-    case ErrorKind::kInternal: return kInternalError;
+    case ErrorKind::kNoModel:
+      return kNoUsableModel;
+    case ErrorKind::kUsage:
+      return kUsage;
+    case ErrorKind::kBadData:
+      return kBadInput;
+    case ErrorKind::kBudget:
+      return kBudgetRefused;
+    case ErrorKind::kAudit:
+      return kAuditContradicts;
+    case ErrorKind::kIo:
+      return kIoFailure;
+    case ErrorKind::kInternal:
+      return kInternalError;
   }
   return kInternalError;
 }

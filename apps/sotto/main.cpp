@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "config_file.hpp"
 #include "exit_codes.hpp"
 #include "sotto/core/version.hpp"
 #include "verbs.hpp"
@@ -41,15 +42,27 @@ int run_command_line(const std::vector<std::string>& arguments) {
   });
 
   std::vector<std::pair<CLI::App*, Action>> verbs;
-  for (auto add :
-       {add_train, add_predict, add_account, add_calibrate, add_audit, add_verify, add_methods, add_data, add_demo}) {
+  for (auto add : {add_train,
+                   add_predict,
+                   add_account,
+                   add_calibrate,
+                   add_audit,
+                   add_verify,
+                   add_methods,
+                   add_data,
+                   add_demo}) {
     Action action = add(app);
     verbs.emplace_back(app.get_subcommands({}).back(), std::move(action));
   }
 
+  const auto expanded = with_config_file(arguments);
+  if (!expanded) {
+    fmt::print(stderr, "sotto: {}\n", expanded.error().message);
+    return exit_code(expanded.error().kind);
+  }
   try {
     // CLI11 takes them in reverse order.
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    app.parse(std::vector<std::string>(expanded->rbegin(), expanded->rend()));
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kSuccess : kUsage;
   }
@@ -69,10 +82,11 @@ int main(int argc, char** argv) {
   try {
     return sotto::app::run_command_line({argv + 1, argv + argc});
   } catch (const std::exception& error) {
-    fmt::print(stderr,
-               "sotto: internal error: {}\nThis is a bug in Sotto; nothing more was released. Please "
-               "report it.\n",
-               error.what());
+    fmt::print(
+        stderr,
+        "sotto: internal error: {}\nThis is a bug in Sotto; nothing more was released. Please "
+        "report it.\n",
+        error.what());
     return sotto::app::kInternalError;
   }
 }

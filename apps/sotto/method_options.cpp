@@ -16,7 +16,8 @@ std::string with_aliases(const std::string& name) {
 }  // namespace
 
 void MethodArguments::add_to(CLI::App& verb) {
-  verb.add_option("--method", name, "which method; `sotto methods` lists them")->capture_default_str();
+  verb.add_option("--method", name, "which method; `sotto methods` lists them")
+      ->capture_default_str();
   for (const auto& method : methods())
     for (const auto& option : method.options) {
       const auto [entry, is_new] = values_.try_emplace(option.name);

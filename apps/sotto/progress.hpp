@@ -8,9 +8,9 @@
 
 namespace sotto::app {
 
-/// A progress line on a terminal: steps, time left, share of the planned releases that is spent. All of it
-/// is public. Silent where standard error is not a terminal, or when asked to be. Also turns ^C into
-/// an early stop.
+/// A progress line on a terminal: steps, time left, share of the planned releases that is spent.
+/// All of it is public. Silent where standard error is not a terminal, or when asked to be. Also
+/// turns ^C into an early stop.
 class Progress final : public Observer {
  public:
   Progress(std::string name, bool quiet);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <utility>
 
 #include "sotto/privacy/accountant/gaussian.hpp"
@@ -23,13 +24,15 @@ class GaussianClaim final : public Claim {
   Expected<double> largest_refuted(double total_error) const override {
     return epsilon_of(gaussian_mu_bound(total_error));
   }
-  double trade_off(double alpha) const override {
-    if (alpha <= 0) return 1;
-    if (alpha >= 1) return 0;
-    return normal_cdf(normal_quantile(1 - alpha) - mu_);
-  }
+  double trade_off(double alpha) const override { return curve_of(mu_, alpha); }
+  double halfway(double alpha) const override { return curve_of(mu_ / 2, alpha); }
 
  private:
+  static double curve_of(double mu, double alpha) {
+    if (alpha <= 0) return 1;
+    if (alpha >= 1) return 0;
+    return normal_cdf(normal_quantile(1 - alpha) - mu);
+  }
   double epsilon_of(double mu) const {
     const GaussianEpsilon found = gaussian_epsilon(mu, delta());
     return std::max(0.0, found.value - found.width);
@@ -39,8 +42,17 @@ class GaussianClaim final : public Claim {
 
 class EventClaim final : public Claim {
  public:
-  EventClaim(double epsilon, double delta, EventFamily family, double z, ComposedLoss loss)
-      : Claim(epsilon, delta), family_(std::move(family)), z_(z), loss_(std::move(loss)) {}
+  EventClaim(double epsilon,
+             double delta,
+             EventFamily family,
+             double z,
+             ComposedLoss loss,
+             ComposedLoss noisier)
+      : Claim(epsilon, delta),
+        family_(std::move(family)),
+        z_(z),
+        loss_(std::move(loss)),
+        noisier_(std::move(noisier)) {}
 
   const char* curve() const override { return "pld"; }
   Expected<double> largest_refuted(const ErrorBounds& errors) const override {
@@ -57,6 +69,7 @@ class EventClaim final : public Claim {
     });
   }
   double trade_off(double alpha) const override { return loss_.trade_off(alpha); }
+  double halfway(double alpha) const override { return noisier_.trade_off(alpha); }
 
  private:
   /// Noise above some level is refuted: finds that level, from above.
@@ -76,25 +89,28 @@ class EventClaim final : public Claim {
       high *= kFactor;
     }
     double low = high / kFactor;
-    for (int i = 0; i < kMost; ++i) {
+    for (int i = 0;; ++i) {
       SOTTO_ASSIGN(const bool out, at(low));
       if (!out) break;
+      // Sampling alone promises more than the errors leave: no noise explains them.
+      if (i == kMost) return std::numeric_limits<double>::infinity();
       high = low;
       low /= kFactor;
     }
-    while (high > low * 1.002) {
+    while (high > low * 1.005) {
       const double middle = std::sqrt(low * high);
       SOTTO_ASSIGN(const bool out, at(middle));
       (out ? high : low) = middle;
     }
     SOTTO_ASSIGN(const CanonicalEvent event, canonical(family_(high)));
-    SOTTO_ASSIGN(const Interval epsilon, pld_accountant().epsilon(event, delta()));
-    return epsilon.lower;
+    // What a run with this noise would claim: the accountant's upper bound, as the claim itself is.
+    return pld_accountant().epsilon_upper(event, delta());
   }
 
   EventFamily family_;
   double z_;
   ComposedLoss loss_;
+  ComposedLoss noisier_;
 };
 
 class PlainClaim final : public Claim {
@@ -109,10 +125,13 @@ class PlainClaim final : public Claim {
     const double odds = 2 * (1 - delta()) / total_error - 1;
     return odds > 1 ? std::log(odds) : 0.0;
   }
-  double trade_off(double alpha) const override {
-    return std::max({0.0,
-                     1 - delta() - std::exp(epsilon()) * alpha,
-                     std::exp(-epsilon()) * (1 - delta() - alpha)});
+  double trade_off(double alpha) const override { return curve_of(epsilon(), alpha); }
+  double halfway(double alpha) const override { return curve_of(epsilon() / 2, alpha); }
+
+ private:
+  double curve_of(double epsilon, double alpha) const {
+    return std::max(
+        {0.0, 1 - delta() - std::exp(epsilon) * alpha, std::exp(-epsilon) * (1 - delta() - alpha)});
   }
 };
 
@@ -126,10 +145,13 @@ Expected<std::unique_ptr<Claim>> event_claim(double epsilon,
                                              double delta,
                                              EventFamily family,
                                              double noise_multiplier) {
+  const double reach = std::max(5.0, 2 * epsilon);
   SOTTO_ASSIGN(const CanonicalEvent event, canonical(family(noise_multiplier)));
-  SOTTO_ASSIGN(ComposedLoss loss, ComposedLoss::compose(event, std::max(5.0, 2 * epsilon)));
+  SOTTO_ASSIGN(ComposedLoss loss, ComposedLoss::compose(event, reach));
+  SOTTO_ASSIGN(const CanonicalEvent quieter, canonical(family(2 * noise_multiplier)));
+  SOTTO_ASSIGN(ComposedLoss noisier, ComposedLoss::compose(quieter, reach));
   return std::make_unique<EventClaim>(
-      epsilon, delta, std::move(family), noise_multiplier, std::move(loss));
+      epsilon, delta, std::move(family), noise_multiplier, std::move(loss), std::move(noisier));
 }
 
 std::unique_ptr<Claim> plain_claim(double epsilon, double delta) {

@@ -21,11 +21,15 @@ class Claim {
 
   /// `gaussian`, `pld` or `plain`.
   virtual const char* curve() const = 0;
-  /// The largest epsilon' whose curve contradicts the bounds on a test's errors, from below.
+  /// The largest epsilon' whose curve contradicts the bounds on a test's errors; infinity if no
+  /// noise explains them (a sampled release shows nothing of a record that is not drawn).
   virtual Expected<double> largest_refuted(const ErrorBounds& errors) const = 0;
   virtual Expected<double> largest_refuted(double total_error) const = 0;
   /// The claimed curve itself: the smallest type II error at type I error `alpha` in [0, 1].
   virtual double trade_off(double alpha) const = 0;
+  /// The curve at half the claimed effect (twice the noise, or half the epsilon). Tests are chosen
+  /// by how clearly they refute it.
+  virtual double halfway(double alpha) const = 0;
 
  private:
   double epsilon_;

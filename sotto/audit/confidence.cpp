@@ -36,7 +36,7 @@ double bound_total_error(const ErrorCounts& counts, double alpha) {
   const std::int64_t errors = counts.false_alarms + counts.misses;
   // Hoeffding's theorem is about counts that are at most the mean minus 1.
   const double least = static_cast<double>(errors + 1) / static_cast<double>(all);
-  return std::min(1.0, 2 * std::max(least, probability_upper(errors, all, alpha)));
+  return 2 * std::max(least, probability_upper(errors, all, alpha));
 }
 
 double plain_epsilon_bound(const ErrorBounds& errors, double delta) {

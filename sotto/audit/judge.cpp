@@ -40,39 +40,86 @@ struct Choice {
   double plain_threshold = 0;
 };
 
-/// The test that promises most. Measured by the Gaussian curve whatever the claim (it is fast, and
-/// choosing needs no proof), at a confidence that keeps luck with few errors from winning.
-Choice choose(const std::vector<double>& world0, const std::vector<double>& world1, double delta) {
-  constexpr double kCaution = 0.1;
-  std::vector<double> all = world0;
-  all.insert(all.end(), world1.begin(), world1.end());
-  std::sort(all.begin(), all.end());
-  Choice best;
-  double best_mu = -1;
-  double best_plain = -1;
-  const auto last = static_cast<double>(all.size() - 1);
-  for (int k = 0; k <= kCandidates; ++k) {
-    // Denser towards both ends, where rare events decide.
-    const double share = 0.5 - 0.5 * std::cos(M_PI * k / kCandidates);
-    const double threshold = all[static_cast<std::size_t>(std::llround(share * last))];
-    const ErrorCounts counts = count(world0, world1, threshold);
-    const ErrorBounds errors = bound_errors(counts, kCaution);
-    const double by_total = gaussian_mu_bound(bound_total_error(counts, kCaution));
-    const double by_both = gaussian_mu_bound(errors);
-    const double mu = std::max(by_total, by_both);
-    if (mu > best_mu) {
-      best_mu = mu;
-      best.threshold = threshold;
-      best.by_total_error = by_total >= by_both;
-    }
-    const double plain = plain_epsilon_bound(errors, delta);
-    if (plain > best_plain) {
-      best_plain = plain;
-      best.plain_threshold = threshold;
+/// How clearly error rates refute a curve, in standard deviations: together (a + b), or each.
+struct Clarity {
+  double total = 0;
+  double both = 0;
+};
+
+class Chooser {
+ public:
+  explicit Chooser(const Claim& claim) : claim_(claim) {
+    for (int k = 0; k <= kGrid; ++k) {
+      const double a = static_cast<double>(k) / kGrid;
+      least_total_ = std::min(least_total_, a + claim.halfway(a));
     }
   }
-  return best;
-}
+
+  /// The median of all scores is right for symmetric losses and hardly affected by chance; another
+  /// threshold must be clearer by more than luck explains. Choosing needs no proof.
+  Choice choose(const std::vector<double>& world0, const std::vector<double>& world1) const {
+    constexpr double kLuck = 1.3;
+    constexpr double kUnlucky = 0.1;
+    // Each of two bounds gets half of alpha: at 95 % it needs 1.96 deviations where one needs 1.64.
+    constexpr double kPriceOfTwo = 1.64 / 1.96;
+    std::vector<double> all = world0;
+    all.insert(all.end(), world1.begin(), world1.end());
+    std::sort(all.begin(), all.end());
+    Choice best;
+    best.threshold = best.plain_threshold = all[(all.size() - 1) / 2];
+    double clearest = clarity(count(world0, world1, best.threshold)).total + kLuck;
+    double best_plain = -1;
+    const auto consider = [&](double threshold) {
+      const ErrorCounts counts = count(world0, world1, threshold);
+      const auto [total, both] = clarity(counts);
+      if (const double better = std::max(total, both * kPriceOfTwo); better > clearest) {
+        clearest = better;
+        best.threshold = threshold;
+        best.by_total_error = total >= both * kPriceOfTwo;
+      }
+      const double plain = plain_epsilon_bound(bound_errors(counts, kUnlucky), claim_.delta());
+      if (plain > best_plain) {
+        best_plain = plain;
+        best.plain_threshold = threshold;
+      }
+    };
+    const auto last = static_cast<double>(all.size() - 1);
+    for (int k = 0; k <= kCandidates; ++k) {
+      // Denser towards both ends, where rare events decide; above and from each score, for ties.
+      const double share = 0.5 - 0.5 * std::cos(M_PI * k / kCandidates);
+      const double score = all[static_cast<std::size_t>(std::llround(share * last))];
+      consider(score);
+      consider(std::nextafter(score, -std::numeric_limits<double>::infinity()));
+    }
+    return best;
+  }
+
+ private:
+  Clarity clarity(const ErrorCounts& counts) const {
+    const auto rate = [](std::int64_t hits, std::int64_t trials) {
+      return (static_cast<double>(hits) + 0.5) / (static_cast<double>(trials) + 1);
+    };
+    const double a = rate(counts.false_alarms, counts.trials0);
+    const double b = rate(counts.misses, counts.trials1);
+    const double deviation_a = std::sqrt(a * (1 - a) / static_cast<double>(counts.trials0));
+    const double deviation_b = std::sqrt(b * (1 - b) / static_cast<double>(counts.trials1));
+    Clarity result;
+    result.total = (least_total_ - a - b) / std::hypot(deviation_a, deviation_b);
+    double low = 0;
+    double high = 100;
+    for (int i = 0; i < 20; ++i) {
+      const double c = (low + high) / 2;
+      const bool refuted = b + c * deviation_b < claim_.halfway(std::min(1.0, a + c * deviation_a));
+      (refuted ? low : high) = c;
+    }
+    result.both = low;
+    return result;
+  }
+
+  static constexpr int kGrid = 400;
+  const Claim& claim_;
+  double least_total_ = 1;
+};
 
 }  // namespace
 
@@ -95,7 +142,7 @@ Expected<Judgement> judge(const Scores& scores, const Claim& claim, const JudgeO
       static_cast<std::size_t>(std::ceil(options.choose_share * static_cast<double>(runs)));
   const std::span<const double> world0(scores.world[0]), world1(scores.world[1]);
   const Choice choice =
-      choose(sorted(world0.first(chosen)), sorted(world1.first(chosen)), claim.delta());
+      Chooser(claim).choose(sorted(world0.first(chosen)), sorted(world1.first(chosen)));
 
   const auto judged0 = sorted(world0.subspan(chosen));
   const auto judged1 = sorted(world1.subspan(chosen));

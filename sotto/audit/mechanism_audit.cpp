@@ -85,16 +85,17 @@ MechanismAudit::Release laplace(double z) {
       };
 }
 
-/// The first candidate's score goes up by the sensitivity, all others' go down by it.
+/// The first candidate is well below the others until its score goes up by the sensitivity and all
+/// others' go down by it: a rare outcome that becomes common.
 template <class Mechanism>
 MechanismAudit::Release selection(double epsilon) {
   return
       [epsilon](
           int, bool present, Receipt receipt, const Sampling& sampling, double lie, Stream& noise) {
         Vector scores = Vector::Zero(kCandidates);
-        if (present) {
-          scores.setConstant(-1);
-          scores[0] = 1;
+        if (!present) {
+          scores.setConstant(1);
+          scores[0] = -1;
         }
         const auto chosen = Mechanism::release({std::move(scores), sealed(lie, sampling)},
                                                std::move(receipt),

@@ -181,7 +181,8 @@ class Verifier {
     SOTTO_ASSIGN(const nlohmann::json batches, field<nlohmann::json>(record_, "drawn"));
     std::map<std::string, std::int64_t> drawn;
     for (const auto& batch : batches) {
-      SOTTO_ASSIGN(const std::string sampling, field<std::string>(batch, "sampling"));
+      SOTTO_ASSIGN(const std::string text, field<std::string>(batch, "sampling"));
+      SOTTO_ASSIGN(const std::string sampling, canonical_sampling(text));
       SOTTO_ASSIGN(const std::int64_t count, field<std::int64_t>(batch, "count"));
       drawn[sampling] += count;
     }
@@ -200,6 +201,20 @@ class Verifier {
     if (drawn.empty())
       require("batches", spent_.terms.empty(), "none drawn", "charges without any batch");
     return {};
+  }
+
+  /// As charges are written: a Poisson batch of rate 1, for example, is a full one.
+  Expected<std::string> canonical_sampling(const std::string& text) const {
+    std::string event = "gaussian(1)";
+    if (text != to_string(Sampling::full())) {
+      if (!text.ends_with(')'))
+        return fail(ErrorKind::kBadData,
+                    fmt::format("the run record's field 'drawn' names no sampling: '{}'.", text));
+      event = text.substr(0, text.size() - 1) + ", gaussian(1))";
+    }
+    SOTTO_ASSIGN(const Event parsed, parse_event(event, relation_));
+    SOTTO_ASSIGN(const CanonicalEvent terms, canonical(parsed));
+    return terms.terms.empty() ? text : sampling_text(terms.terms.front());
   }
 
   static std::string sampling_text(const Term& term) {

@@ -9,7 +9,8 @@
 
 namespace sotto {
 
-/// What kind of failure it was; the command line turns it into an exit code (apps/sotto/exit_codes).
+/// What kind of failure it was; the command line turns it into an exit code
+/// (apps/sotto/exit_codes).
 enum class ErrorKind {
   kNoModel,   ///< the run ended without a usable model
   kUsage,     ///< an option or argument is wrong
@@ -46,9 +47,9 @@ inline tl::unexpected<Error> fail(ErrorKind kind, std::string message) {
 #define SOTTO_CONCAT(a, b) SOTTO_CONCAT_INNER(a, b)
 
 /// `SOTTO_ASSIGN(auto x, f())`: x is f()'s value, or the enclosing function returns f()'s error.
-#define SOTTO_ASSIGN(declaration, expression)                                        \
-  auto SOTTO_CONCAT(sotto_result_, __LINE__) = (expression);                         \
-  if (!SOTTO_CONCAT(sotto_result_, __LINE__))                                        \
-    return tl::unexpected<::sotto::Error>(                                           \
-        std::move(SOTTO_CONCAT(sotto_result_, __LINE__)).error());                   \
+#define SOTTO_ASSIGN(declaration, expression)                      \
+  auto SOTTO_CONCAT(sotto_result_, __LINE__) = (expression);       \
+  if (!SOTTO_CONCAT(sotto_result_, __LINE__))                      \
+    return tl::unexpected<::sotto::Error>(                         \
+        std::move(SOTTO_CONCAT(sotto_result_, __LINE__)).error()); \
   declaration = *std::move(SOTTO_CONCAT(sotto_result_, __LINE__))

@@ -19,10 +19,11 @@ std::string temporary_beside(const std::string& path) {
 }
 
 tl::unexpected<Error> cannot_write(const std::string& path, int error) {
-  return fail(ErrorKind::kIo,
-              fmt::format("can't write {}: {}. Choose a path in a folder that exists and is writable.",
-                          path,
-                          std::strerror(error)));
+  return fail(
+      ErrorKind::kIo,
+      fmt::format("can't write {}: {}. Choose a path in a folder that exists and is writable.",
+                  path,
+                  std::strerror(error)));
 }
 
 }  // namespace

@@ -30,9 +30,7 @@ class Pool {
     for (auto& thread : threads_) thread.join();
   }
 
-  void run(std::int64_t tasks,
-           int workers,
-           const std::function<void(std::int64_t, int)>& body) {
+  void run(std::int64_t tasks, int workers, const std::function<void(std::int64_t, int)>& body) {
     const std::lock_guard one_loop_at_a_time(loop_mutex_);
     while (static_cast<int>(threads_.size()) < workers - 1) {
       const int worker = static_cast<int>(threads_.size()) + 1;
@@ -63,7 +61,8 @@ class Pool {
     std::uint64_t seen = 0;
     std::unique_lock lock(mutex_);
     for (;;) {
-      wake_.wait(lock, [&] { return stopping_ || (generation_ != seen && worker < active_workers_); });
+      wake_.wait(lock,
+                 [&] { return stopping_ || (generation_ != seen && worker < active_workers_); });
       if (stopping_) return;
       seen = generation_;
       lock.unlock();

@@ -16,7 +16,9 @@ double score_of_row(const Table& table, std::int64_t i, const Vector& w) {
   double score = 0;
   if (table.sparse()) {
     const auto offsets = table.offsets();
-    for (auto k = offsets[static_cast<std::size_t>(i)]; k < offsets[static_cast<std::size_t>(i) + 1]; ++k)
+    for (auto k = offsets[static_cast<std::size_t>(i)];
+         k < offsets[static_cast<std::size_t>(i) + 1];
+         ++k)
       score += table.values()[static_cast<std::size_t>(k)] *
                w[table.columns()[static_cast<std::size_t>(k)]];
   } else {
@@ -36,7 +38,8 @@ double mean_loss(const Table& table, const Vector& w, const LossSpec& loss) {
     block.begin = begin;
     block.count = std::min(engine.block_size(), engine.units() - begin);
     const std::span<double> values(losses.data(), static_cast<std::size_t>(block.count));
-    engine.evaluate_losses(block, {w.data(), static_cast<std::size_t>(w.size())}, *workspace, values);
+    engine.evaluate_losses(
+        block, {w.data(), static_cast<std::size_t>(w.size())}, *workspace, values);
     total = std::accumulate(values.begin(), values.end(), total);
   }
   return total / static_cast<double>(table.rows());
@@ -72,7 +75,10 @@ double area_under_roc(std::span<const double> scores, std::span<const float> lab
   return (rank_sum - positives * (positives + 1) / 2) / (positives * negatives);
 }
 
-Metrics evaluate(const Table& table, const Vector& w, const LossSpec& loss, double regularizer_value) {
+Metrics evaluate(const Table& table,
+                 const Vector& w,
+                 const LossSpec& loss,
+                 double regularizer_value) {
   Metrics metrics;
   metrics.rows = table.rows();
   metrics.classification = loss_info(loss).classification;

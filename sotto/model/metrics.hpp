@@ -23,14 +23,17 @@ struct Metrics {
   double loss = 0;       ///< mean loss
   double objective = 0;  ///< mean loss + regularizer
   double accuracy = 0;
-  double auc = 0;        ///< area under the ROC curve, ties counted half; NaN with one class only
+  double auc = 0;  ///< area under the ROC curve, ties counted half; NaN with one class only
   /// confusion[truth][prediction], 0 for label -1, 1 for +1
   std::array<std::array<std::int64_t, 2>, 2> confusion{};
-  double rmse = 0;       ///< regression only
-  double mae = 0;        ///< regression only
+  double rmse = 0;  ///< regression only
+  double mae = 0;   ///< regression only
 };
 
-Metrics evaluate(const Table& table, const Vector& w, const LossSpec& loss, double regularizer_value);
+Metrics evaluate(const Table& table,
+                 const Vector& w,
+                 const LossSpec& loss,
+                 double regularizer_value);
 
 /// Area under the ROC curve of scores against labels -1 / +1.
 double area_under_roc(std::span<const double> scores, std::span<const float> labels);

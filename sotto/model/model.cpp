@@ -76,16 +76,19 @@ Expected<Model> model_from_text(const std::string& text, const std::string& path
                 fmt::format("{} is not a complete model file: it is cut short or not JSON. Train "
                             "again, or copy the file again.",
                             path));
-  if (!json.is_object() || !json.contains("sotto_model") || !json["sotto_model"].is_number_integer())
-    return fail(ErrorKind::kBadData,
-                fmt::format("{} is JSON but not a Sotto model. `sotto train` writes models.", path));
+  if (!json.is_object() || !json.contains("sotto_model") ||
+      !json["sotto_model"].is_number_integer())
+    return fail(
+        ErrorKind::kBadData,
+        fmt::format("{} is JSON but not a Sotto model. `sotto train` writes models.", path));
   if (const int version = json["sotto_model"].get<int>(); version > kModelVersion)
-    return fail(ErrorKind::kBadData,
-                fmt::format("{} is a model of version {}, newer than the {} that this program reads. "
-                            "Update Sotto.",
-                            path,
-                            version,
-                            kModelVersion));
+    return fail(
+        ErrorKind::kBadData,
+        fmt::format("{} is a model of version {}, newer than the {} that this program reads. "
+                    "Update Sotto.",
+                    path,
+                    version,
+                    kModelVersion));
   try {
     Model model;
     model.method = json.at("method").get<std::string>();

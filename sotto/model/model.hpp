@@ -16,13 +16,13 @@ namespace sotto {
 /// What a model promises about the people behind it; travels inside the model file.
 struct PrivacyStatement {
   bool is_private = false;
-  double epsilon = 0;           ///< upper bound on what was spent; infinite if not private
+  double epsilon = 0;  ///< upper bound on what was spent; infinite if not private
   double delta = 0;
   Relation neighbours = Relation::kZeroOut;
-  std::string unit = "row";     ///< what is protected: `row`, or the name of the person column
+  std::string unit = "row";  ///< what is protected: `row`, or the name of the person column
   std::int64_t public_n = 0;
   std::string accountant;
-  std::string events;           ///< what was released, in the grammar of events
+  std::string events;  ///< what was released, in the grammar of events
   std::int64_t noise_samples = 0;
   bool insecure_seed = false;
   bool unsafe_diagnostics = false;
@@ -34,11 +34,11 @@ struct Model {
   LossSpec loss;
   std::string regularizer = "none";
   Vector w;
-  bool bias = false;        ///< the last weight is the intercept
-  double row_norm = 0;      ///< rows longer than this were rescaled to it; 0: none
+  bool bias = false;                       ///< the last weight is the intercept
+  double row_norm = 0;                     ///< rows longer than this were rescaled to it; 0: none
   std::vector<std::string> class_names;    ///< names of labels -1 and +1; empty for regression
   std::vector<std::string> feature_names;  ///< empty: numbered
-  std::string schema;       ///< the CSV schema (TOML text), so that predict can read the same columns
+  std::string schema;  ///< the CSV schema (TOML text), so that predict can read the same columns
   PrivacyStatement privacy;
 };
 

@@ -12,8 +12,8 @@ namespace sotto {
 class TailAverage {
  public:
   TailAverage(double share, std::int64_t steps)
-      : skip_(steps - std::max<std::int64_t>(
-                          1, std::llround(share * static_cast<double>(steps)))) {}
+      : skip_(steps - std::max<std::int64_t>(1, std::llround(share * static_cast<double>(steps)))) {
+  }
 
   void add(const Vector& w) {
     if (seen_++ < skip_) {

@@ -20,8 +20,8 @@ class Batches {
   /// The batch stays valid until the next call. It is as secret as the noise.
   PerExampleSum::Batch draw(const Sampling& sampling);
 
-  /// How often each kind of batch was really drawn: public, and what `sotto verify` holds against the
-  /// charged events.
+  /// How often each kind of batch was really drawn: public, and what `sotto verify` holds against
+  /// the charged events.
   struct Drawn {
     Sampling sampling;
     std::int64_t count;

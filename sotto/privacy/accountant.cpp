@@ -66,17 +66,28 @@ Expected<const Accountant*> find_accountant(std::string_view name) {
               fmt::format("unknown accountant '{}'. Use one of: {}.", name, known));
 }
 
+namespace {
+
+/// For many selections the Rényi bound can beat the pair that pld uses; a typical delta decides.
+bool rdp_beats_pld(const CanonicalEvent& event) {
+  constexpr double kTypicalDelta = 1e-6;
+  const bool selects = std::any_of(event.terms.begin(), event.terms.end(), [](const Term& term) {
+    return term.mechanism == Term::Mechanism::kExponential;
+  });
+  if (!selects || !rdp_accountant().supports(event)) return false;
+  const auto rdp = rdp_accountant().epsilon_upper(event, kTypicalDelta);
+  const auto pld = pld_accountant().epsilon_upper(event, kTypicalDelta);
+  return rdp && pld && *rdp < *pld;
+}
+
+}  // namespace
+
 Expected<const Accountant*> tightest_accountant(const CanonicalEvent& event) {
-  Error last;
-  for (const std::string_view name : {"gaussian", "pld", "rdp"}) {
-    const auto accountant = find_accountant(name);
-    if (!accountant) continue;
-    const auto supported = (*accountant)->supports(event);
-    if (supported) return *accountant;
-    last = supported.error();
-  }
-  // The most general accountant's reason.
-  return tl::unexpected<Error>(last);
+  if (gaussian_accountant().supports(event)) return &gaussian_accountant();
+  if (pld_accountant().supports(event) && !rdp_beats_pld(event)) return &pld_accountant();
+  // The most general accountant's reason, where even it refuses.
+  SOTTO_TRY(rdp_accountant().supports(event));
+  return &rdp_accountant();
 }
 
 }  // namespace sotto

@@ -21,7 +21,8 @@ extern "C" const char sotto_chart_js_end[];
 namespace sotto {
 
 std::string_view chart_js() {
-  return {sotto_chart_js_begin, static_cast<std::size_t>(sotto_chart_js_end - sotto_chart_js_begin)};
+  return {sotto_chart_js_begin,
+          static_cast<std::size_t>(sotto_chart_js_end - sotto_chart_js_begin)};
 }
 
 }  // namespace sotto

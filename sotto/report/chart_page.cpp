@@ -11,11 +11,20 @@ std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : text) {
     switch (c) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '"': result += "&quot;"; break;
-      default: result += c;
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += c;
     }
   }
   return result;
@@ -37,7 +46,7 @@ const colours = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9
 const style = getComputedStyle(document.documentElement);
 const text = style.getPropertyValue("--text").trim(), line = style.getPropertyValue("--line").trim();
 const axis = (title, log) => ({ type: log ? "logarithmic" : "linear", grid: { color: line },
-  ticks: { color: text }, title: { display: true, text: title, color: text } });
+  ticks: { color: text, ...(log ? { callback: v => Number(v).toExponential() } : {}) }, title: { display: true, text: title, color: text } });
 charts.forEach((chart, i) => new Chart(document.getElementById("chart" + i), {
   type: "line",
   data: { datasets: chart.series.map((s, k) => ({ label: s.name, data: s.points,
@@ -59,9 +68,10 @@ std::string chart_page(const std::string& title,
   nlohmann::json data = nlohmann::json::array();
   for (std::size_t i = 0; i < charts.size(); ++i) {
     const Chart& chart = charts[i];
-    body += fmt::format("<h2>{}</h2>\n<div class=\"chart\"><canvas id=\"chart{}\"></canvas></div>\n",
-                        escaped(chart.title),
-                        i);
+    body +=
+        fmt::format("<h2>{}</h2>\n<div class=\"chart\"><canvas id=\"chart{}\"></canvas></div>\n",
+                    escaped(chart.title),
+                    i);
     nlohmann::json series = nlohmann::json::array();
     for (const auto& each : chart.series) {
       nlohmann::json points = nlohmann::json::array();

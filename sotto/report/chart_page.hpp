@@ -19,8 +19,8 @@ struct Chart {
   std::vector<Series> series;
 };
 
-/// One self-contained HTML page: text, then charts; light and dark; nothing is fetched from anywhere.
-/// Texts are escaped.
+/// One self-contained HTML page: text, then charts; light and dark; nothing is fetched from
+/// anywhere. Texts are escaped.
 std::string chart_page(const std::string& title,
                        const std::vector<std::string>& paragraphs,
                        const std::vector<Chart>& charts);

@@ -65,10 +65,8 @@ nlohmann::json to_json(const RunRecord& record) {
 
 std::string brief(const RunRecord& record) {
   if (!record.privacy.is_private)
-    return fmt::format("{}: {} steps, NOT private, stopped: {}",
-                       record.method,
-                       record.steps,
-                       record.stopped);
+    return fmt::format(
+        "{}: {} steps, NOT private, stopped: {}", record.method, record.steps, record.stopped);
   const std::string budget =
       std::isfinite(record.epsilon_budget) ? fmt::format(" of {:g}", record.epsilon_budget) : "";
   return fmt::format("{}: {} steps, epsilon {:.4g}{} (delta {:g}, {}, {}), stopped: {}",

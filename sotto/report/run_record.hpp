@@ -43,18 +43,18 @@ struct RunRecord {
   std::string version;
   std::string method;
   PrivacyStatement privacy;
-  std::string plan;                ///< what the run was allowed to ask, in the grammar of events
-  double epsilon_budget = 0;       ///< infinite if the noise was given by hand
+  std::string plan;           ///< what the run was allowed to ask, in the grammar of events
+  double epsilon_budget = 0;  ///< infinite if the noise was given by hand
   double epsilon_planned = 0;
   double noise_multiplier = 0;
-  std::vector<DrawnBatches> drawn; ///< by the sampler that really ran
+  std::vector<DrawnBatches> drawn;  ///< by the sampler that really ran
   std::vector<RecordedSetting> settings;
   std::string loss;
   std::string regularizer;
   std::int64_t dimension = 0;
   std::int64_t steps = 0;
-  double passes = 0;               ///< expected passes over the data
-  double gradient_evaluations = 0; ///< expected per-example gradients
+  double passes = 0;                ///< expected passes over the data
+  double gradient_evaluations = 0;  ///< expected per-example gradients
   std::string stopped;
   double load_seconds = 0;
   double calibrate_seconds = 0;

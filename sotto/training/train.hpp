@@ -16,14 +16,14 @@ namespace sotto {
 /// How to train: which method, how much privacy, whose randomness.
 struct TrainOptions {
   std::string method = "dp-gd";
-  GivenOptions options;                    ///< the method's own options, by name
+  GivenOptions options;  ///< the method's own options, by name
   double delta = 0;
-  std::optional<double> epsilon;           ///< exactly one of these two for a private method
+  std::optional<double> epsilon;  ///< exactly one of these two for a private method
   std::optional<double> noise_multiplier;
-  std::string accountant;                  ///< empty: the tightest that applies
+  std::string accountant;  ///< empty: the tightest that applies
   std::string unit = "row";
-  std::optional<std::uint64_t> seed;       ///< tests and reproductions only: marks the run insecure
-  std::string journal_path;                ///< empty: no journal
+  std::optional<std::uint64_t> seed;  ///< tests and reproductions only: marks the run insecure
+  std::string journal_path;           ///< empty: no journal
   bool unsafe_diagnostics = false;
 };
 

@@ -24,7 +24,8 @@ TEST(Claim, GaussianRefutesUpToTheRealEpsilon) {
   EXPECT_EQ(claim->trade_off(1), 0);
 }
 
-// The numerical family must agree with the closed form where both apply.
+// The numerical family must agree with the closed form where both apply, up to the width of the
+// accountant's interval (above) and of the search for the noise (below).
 TEST(Claim, EventCurveAgreesWithTheGaussianOne) {
   const auto by_event = event_claim(1, kDelta, gaussians(20), std::sqrt(20.0) / kMu);
   ASSERT_TRUE(by_event) << by_event.error().message;
@@ -32,11 +33,11 @@ TEST(Claim, EventCurveAgreesWithTheGaussianOne) {
   for (const double total : {0.95, 0.8934, 0.8}) {
     const double numeric = *(*by_event)->largest_refuted(total);
     const double exact = *closed->largest_refuted(total);
-    EXPECT_LE(numeric, exact * (1 + 1e-6));
+    EXPECT_LE(numeric, exact * (1 + 1e-3));
     EXPECT_GT(numeric, exact * 0.99);
   }
   const ErrorBounds tail{0.05, normal_cdf(normal_quantile(0.95) - 0.4)};
-  EXPECT_LE(*(*by_event)->largest_refuted(tail), *closed->largest_refuted(tail) * (1 + 1e-6));
+  EXPECT_LE(*(*by_event)->largest_refuted(tail), *closed->largest_refuted(tail) * (1 + 1e-3));
   EXPECT_GT(*(*by_event)->largest_refuted(tail), *closed->largest_refuted(tail) * 0.97);
   EXPECT_NEAR((*by_event)->trade_off(0.3), closed->trade_off(0.3), 1e-3);
 }

@@ -47,6 +47,15 @@ TEST(Verify, ChargesPricedWithAnotherSamplerAreCaught) {
   EXPECT_EQ(contradictions(record), Names{"batches fixed_size(20, 200)"});
 }
 
+TEST(Verify, ABatchOfEverybodyIsAFullBatch) {
+  json record = consistent_record();
+  for (const char* name : {"poisson(1)", "fixed_size(200, 200)", "full"}) {
+    record["privacy"]["events"] = record["plan"] = "repeat(100, gaussian(40))";
+    record["drawn"] = json::array({{{"sampling", name}, {"count", 100}}});
+    EXPECT_EQ(contradictions(record), Names{}) << name;
+  }
+}
+
 TEST(Verify, TooSmallAnEpsilonIsCaught) {
   json record = consistent_record();
   const double epsilon = record["epsilon_spent"].get<double>();

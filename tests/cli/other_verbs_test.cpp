@@ -15,7 +15,14 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 TEST(Account, PricesAnEvent) {
-  const auto run = sotto({"account", "--event", "repeat(100, gaussian(42.2468))", "--neighbours", "zero-out", "--delta", "1e-6", "--json"});
+  const auto run = sotto({"account",
+                          "--event",
+                          "repeat(100, gaussian(42.2468))",
+                          "--neighbours",
+                          "zero-out",
+                          "--delta",
+                          "1e-6",
+                          "--json"});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto json = nlohmann::json::parse(run.out);
   EXPECT_EQ(json["delta"], 1e-6);
@@ -25,40 +32,176 @@ TEST(Account, PricesAnEvent) {
 }
 
 TEST(Account, AllAccountantsThatApply) {
-  const auto run = sotto({"account", "--event", "repeat(100, poisson(0.01, gaussian(1)))", "--neighbours", "add-remove", "--delta", "1e-6", "--accountant", "all", "--json"});
+  const auto run = sotto({"account",
+                          "--event",
+                          "repeat(100, poisson(0.01, gaussian(1)))",
+                          "--neighbours",
+                          "add-remove",
+                          "--delta",
+                          "1e-6",
+                          "--accountant",
+                          "all",
+                          "--json"});
   ASSERT_EQ(run.code, 0) << run.err;
   std::vector<std::string> names;
   const auto json = nlohmann::json::parse(run.out);
   for (const auto& each : json["accountants"]) names.push_back(each["name"]);
-  EXPECT_EQ(names, (std::vector<std::string>{"rdp", "pld"})) << "the others don't apply and are left out";
+  EXPECT_EQ(names, (std::vector<std::string>{"rdp", "pld"}))
+      << "the others don't apply and are left out";
 }
 
 TEST(Account, Mistakes) {
-  EXPECT_EQ(sotto({"account", "--event", "gaussian(1)", "--delta", "1e-6"}).code, 2) << "no relation";
-  EXPECT_EQ(sotto({"account", "--event", "gaussian(1", "--neighbours", "zero-out", "--delta", "1e-6"}).code, 2);
+  EXPECT_EQ(sotto({"account", "--event", "gaussian(1)", "--delta", "1e-6"}).code, 2)
+      << "no relation";
+  EXPECT_EQ(
+      sotto({"account", "--event", "gaussian(1", "--neighbours", "zero-out", "--delta", "1e-6"})
+          .code,
+      2);
   EXPECT_EQ(sotto({"account", "--event", "gaussian(1)", "--neighbours", "zero-out"}).code, 2);
-  EXPECT_EQ(sotto({"account", "--event", "gaussian(-1)", "--neighbours", "zero-out", "--delta", "1e-6"}).code, 2);
-  EXPECT_EQ(sotto({"account", "--event", "gaussian(1)", "--neighbours", "zero-out", "--delta", "2"}).code, 2);
+  EXPECT_EQ(
+      sotto({"account", "--event", "gaussian(-1)", "--neighbours", "zero-out", "--delta", "1e-6"})
+          .code,
+      2);
+  EXPECT_EQ(
+      sotto({"account", "--event", "gaussian(1)", "--neighbours", "zero-out", "--delta", "2"}).code,
+      2);
   EXPECT_EQ(sotto({"account", "--journal", "/no/such/file"}).code, 6);
 }
 
+TEST(Account, CurveAsJsonAndAsAPage) {
+  const std::vector<std::string> command = {"account",
+                                            "--event",
+                                            "repeat(100, poisson(0.01, gaussian(1)))",
+                                            "--neighbours",
+                                            "zero-out",
+                                            "--curve"};
+  const auto json = nlohmann::json::parse(sotto(command).out);
+  ASSERT_GT(json["curve"].size(), 100u);
+  double before = 1;
+  for (const auto& point : json["curve"]) {
+    EXPECT_LE(point["delta_lower"].get<double>(), point["delta_upper"].get<double>());
+    EXPECT_LE(point["delta_upper"].get<double>(), before * (1 + 1e-9));
+    before = point["delta_upper"].get<double>();
+  }
+  EXPECT_NEAR(json["trade_off"].front()["type_2"].get<double>(), 1, 1e-6);
+  const TempDir dir;
+  auto page = command;
+  page.insert(page.end(), {"--html", dir.file("curve.html")});
+  ASSERT_EQ(sotto(page).code, 0);
+  const std::string html = TempDir::read(dir.file("curve.html"));
+  EXPECT_THAT(
+      html, AllOf(HasSubstr("Chart.js"), HasSubstr("Delta over epsilon"), HasSubstr("repeat(100")));
+  EXPECT_EQ(html.find("src="), std::string::npos) << "nothing is fetched";
+}
+
+TEST(Account, FormulaTellsWhatAPapersNoiseSpends) {
+  const auto run = sotto({"account",
+                          "--formula",
+                          "dp-str",
+                          "--n",
+                          "581012",
+                          "--steps",
+                          "2000",
+                          "--batch",
+                          "50000",
+                          "--epsilon",
+                          "1",
+                          "--delta",
+                          "1.72e-6"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("MORE than claimed"), HasSubstr("T10")));
+  EXPECT_EQ(sotto({"account",
+                   "--formula",
+                   "dp-magic",
+                   "--n",
+                   "10",
+                   "--steps",
+                   "2",
+                   "--epsilon",
+                   "1",
+                   "--delta",
+                   "1e-6"})
+                .code,
+            2);
+  EXPECT_EQ(sotto({"account", "--formula", "dp-gd", "--n", "10", "--steps", "2"}).code, 2);
+}
+
 TEST(Calibrate, GivesTheSmallestNoise) {
-  const auto run = sotto({"calibrate", "--method", "dp-sgd", "--epochs", "20", "--batch", "256", "--n", "60000", "--epsilon", "2", "--delta", "1e-5", "--neighbours", "zero-out", "--json"});
+  const auto run = sotto({"calibrate",
+                          "--method",
+                          "dp-sgd",
+                          "--epochs",
+                          "20",
+                          "--batch",
+                          "256",
+                          "--n",
+                          "60000",
+                          "--epsilon",
+                          "2",
+                          "--delta",
+                          "1e-5",
+                          "--neighbours",
+                          "zero-out",
+                          "--json"});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto json = nlohmann::json::parse(run.out);
   EXPECT_LE(json["epsilon_upper"].get<double>(), 2);
   EXPECT_GT(json["epsilon_upper"].get<double>(), 1.99999);
-  const auto event = sotto({"calibrate", "--event", "repeat(100, gaussian(z))", "--epsilon", "1", "--delta", "1e-6", "--neighbours", "zero-out", "--json"});
+  const auto event = sotto({"calibrate",
+                            "--event",
+                            "repeat(100, gaussian(z))",
+                            "--epsilon",
+                            "1",
+                            "--delta",
+                            "1e-6",
+                            "--neighbours",
+                            "zero-out",
+                            "--json"});
   ASSERT_EQ(event.code, 0) << event.err;
   // mu(1, 1e-6) = 0.236704 [BW18]
-  EXPECT_NEAR(nlohmann::json::parse(event.out)["noise_multiplier"].get<double>(), 10 / 0.236704, 1e-3);
+  EXPECT_NEAR(
+      nlohmann::json::parse(event.out)["noise_multiplier"].get<double>(), 10 / 0.236704, 1e-3);
 }
 
 TEST(Calibrate, Mistakes) {
-  EXPECT_EQ(sotto({"calibrate", "--event", "gaussian(1)", "--epsilon", "1", "--delta", "1e-6", "--neighbours", "zero-out"}).code, 2) << "nothing to calibrate";
-  EXPECT_EQ(sotto({"calibrate", "--event", "gaussian(z)", "--epsilon", "1", "--delta", "1e-6"}).code, 2);
-  EXPECT_EQ(sotto({"calibrate", "--event", "compose(gaussian(z), exponential(3))", "--epsilon", "1", "--delta", "1e-6", "--neighbours", "zero-out"}).code, 4) << "no noise can meet it";
-  EXPECT_EQ(sotto({"calibrate", "--method", "dp-gd", "--epsilon", "1", "--delta", "1e-6", "--neighbours", "zero-out"}).code, 2) << "no n";
+  EXPECT_EQ(sotto({"calibrate",
+                   "--event",
+                   "gaussian(1)",
+                   "--epsilon",
+                   "1",
+                   "--delta",
+                   "1e-6",
+                   "--neighbours",
+                   "zero-out"})
+                .code,
+            2)
+      << "nothing to calibrate";
+  EXPECT_EQ(
+      sotto({"calibrate", "--event", "gaussian(z)", "--epsilon", "1", "--delta", "1e-6"}).code, 2);
+  EXPECT_EQ(sotto({"calibrate",
+                   "--event",
+                   "compose(gaussian(z), exponential(3))",
+                   "--epsilon",
+                   "1",
+                   "--delta",
+                   "1e-6",
+                   "--neighbours",
+                   "zero-out"})
+                .code,
+            4)
+      << "no noise can meet it";
+  EXPECT_EQ(sotto({"calibrate",
+                   "--method",
+                   "dp-gd",
+                   "--epsilon",
+                   "1",
+                   "--delta",
+                   "1e-6",
+                   "--neighbours",
+                   "zero-out"})
+                .code,
+            2)
+      << "no n";
 }
 
 TEST(Methods, ListAndDescribe) {
@@ -66,7 +209,9 @@ TEST(Methods, ListAndDescribe) {
   EXPECT_EQ(list.code, 0);
   EXPECT_THAT(list.out, AllOf(HasSubstr("dp-gd"), HasSubstr("dp-sgd"), HasSubstr("NOT private")));
   const auto one = sotto({"methods", "dp-sgd"});
-  EXPECT_THAT(one.out, AllOf(HasSubstr("--expected-batch"), HasSubstr("auto"), HasSubstr("poisson|fixed_size")));
+  EXPECT_THAT(
+      one.out,
+      AllOf(HasSubstr("--expected-batch"), HasSubstr("auto"), HasSubstr("poisson|fixed_size")));
   EXPECT_EQ(sotto({"methods", "dp-magic"}).code, 2);
   EXPECT_TRUE(nlohmann::json::accept(sotto({"methods", "--json"}).out));
 }
@@ -79,8 +224,12 @@ TEST(Data, InfoTellsPublicFactsOnly) {
   const auto json = nlohmann::json::parse(info.out);
   EXPECT_EQ(json["units"], 200);
   EXPECT_FALSE(json.contains("diagnostics"));
-  EXPECT_TRUE(nlohmann::json::parse(sotto({"data", "info", data, "--json", "--unsafe-diagnostics"}).out).contains("diagnostics"));
-  EXPECT_EQ(nlohmann::json::parse(sotto({"data", "info", data, "--json", "--public-n", "250"}).out)["units"], 250);
+  EXPECT_TRUE(
+      nlohmann::json::parse(sotto({"data", "info", data, "--json", "--unsafe-diagnostics"}).out)
+          .contains("diagnostics"));
+  EXPECT_EQ(nlohmann::json::parse(
+                sotto({"data", "info", data, "--json", "--public-n", "250"}).out)["units"],
+            250);
 }
 
 TEST(Data, ConvertsAndTrainsFromTheResult) {
@@ -89,7 +238,18 @@ TEST(Data, ConvertsAndTrainsFromTheResult) {
   const std::string pair = dir.file("x.npy") + "," + dir.file("y.npy");
   ASSERT_EQ(sotto({"data", "convert", data, pair}).code, 0);
   const auto train = [&](const std::string& path, const std::string& model) {
-    return sotto({"train", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1", "--seed", "1", path, model}).code;
+    return sotto({"train",
+                  "--epsilon",
+                  "1",
+                  "--delta",
+                  "1e-4",
+                  "--row-norm",
+                  "1",
+                  "--seed",
+                  "1",
+                  path,
+                  model})
+        .code;
   };
   ASSERT_EQ(train(data, dir.file("a.json")), 0);
   ASSERT_EQ(train(pair, dir.file("b.json")), 0);
@@ -101,7 +261,10 @@ TEST(Demo, EndsWithAComparison) {
   const TempDir dir;
   const auto run = sotto({"demo", "--out", dir.file("demo")});
   ASSERT_EQ(run.code, 0) << run.err;
-  EXPECT_THAT(run.out, AllOf(HasSubstr("private (dp-gd)"), HasSubstr("not private (gd)"), HasSubstr("What to try next")));
+  EXPECT_THAT(run.out,
+              AllOf(HasSubstr("private (dp-gd)"),
+                    HasSubstr("not private (gd)"),
+                    HasSubstr("What to try next")));
 }
 
 TEST(Sotto, HelpTeachesAndUnknownVerbsAreUsageErrors) {

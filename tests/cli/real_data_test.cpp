@@ -16,14 +16,30 @@ const std::string kExamples = std::string(SOTTO_SOURCE_DIR) + "/examples/";
 TEST(RealData, AdultFromCsvAndSchema) {
   SOTTO_NEEDS_DATA("uci/adult.data.gz");
   const TempDir dir;
-  const auto run = sotto({"train", "--epsilon", "1", "--delta", "1e-6", "--bias", "--schema", kExamples + "adult.toml",
-                          "--test", shared_data("uci/adult.test.gz"), "--json", "--seed", "1",
-                          shared_data("uci/adult.data.gz"), dir.file("model.json")});
+  const auto run = sotto({"train",
+                          "--epsilon",
+                          "1",
+                          "--delta",
+                          "1e-6",
+                          "--bias",
+                          "--schema",
+                          kExamples + "adult.toml",
+                          "--test",
+                          shared_data("uci/adult.test.gz"),
+                          "--json",
+                          "--seed",
+                          "1",
+                          shared_data("uci/adult.data.gz"),
+                          dir.file("model.json")});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto json = nlohmann::json::parse(run.out);
   EXPECT_LE(json["epsilon_spent"].get<double>(), 1);
   EXPECT_GT(json["test"]["accuracy"].get<double>(), 0.82) << "the majority class alone is 0.764";
-  const auto predict = sotto({"predict", shared_data("uci/adult.test.gz"), dir.file("model.json"), dir.file("out.txt"), "--json"});
+  const auto predict = sotto({"predict",
+                              shared_data("uci/adult.test.gz"),
+                              dir.file("model.json"),
+                              dir.file("out.txt"),
+                              "--json"});
   ASSERT_EQ(predict.code, 0) << "the schema travels inside the model: " << predict.err;
   EXPECT_EQ(nlohmann::json::parse(predict.out)["accuracy"], json["test"]["accuracy"]);
 }
@@ -31,8 +47,19 @@ TEST(RealData, AdultFromCsvAndSchema) {
 TEST(RealData, DiabetesProtectsPersonsNotStays) {
   SOTTO_NEEDS_DATA("uci/diabetic_data.csv.gz");
   const TempDir dir;
-  const auto run = sotto({"train", "--epsilon", "1", "--delta", "1e-6", "--bias", "--schema", kExamples + "diabetes.toml",
-                          "--json", "--seed", "1", shared_data("uci/diabetic_data.csv.gz"), dir.file("model.json")});
+  const auto run = sotto({"train",
+                          "--epsilon",
+                          "1",
+                          "--delta",
+                          "1e-6",
+                          "--bias",
+                          "--schema",
+                          kExamples + "diabetes.toml",
+                          "--json",
+                          "--seed",
+                          "1",
+                          shared_data("uci/diabetic_data.csv.gz"),
+                          dir.file("model.json")});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto privacy = nlohmann::json::parse(run.out)["privacy"];
   EXPECT_EQ(privacy["unit"], "patient_nbr");
@@ -42,9 +69,28 @@ TEST(RealData, DiabetesProtectsPersonsNotStays) {
 TEST(RealData, A9aInOneCommand) {
   SOTTO_NEEDS_DATA("libsvm/a9a.gz");
   const TempDir dir;
-  const auto run = sotto({"train", "--method", "dp-gd", "--loss", "logistic", "--regularizer", "nonconvex:1e-3", "--row-norm", "3.7417",
-                          "--epsilon", "0.2", "--delta", "1e-5", "--neighbours", "replace-one", "--test", shared_data("libsvm/a9a.t.gz"),
-                          "--json", "--seed", "1", shared_data("libsvm/a9a.gz"), dir.file("model.json")});
+  const auto run = sotto({"train",
+                          "--method",
+                          "dp-gd",
+                          "--loss",
+                          "logistic",
+                          "--regularizer",
+                          "nonconvex:1e-3",
+                          "--row-norm",
+                          "3.7417",
+                          "--epsilon",
+                          "0.2",
+                          "--delta",
+                          "1e-5",
+                          "--neighbours",
+                          "replace-one",
+                          "--test",
+                          shared_data("libsvm/a9a.t.gz"),
+                          "--json",
+                          "--seed",
+                          "1",
+                          shared_data("libsvm/a9a.gz"),
+                          dir.file("model.json")});
   ASSERT_EQ(run.code, 0) << run.err;
   // One run; the mean of twenty is held against 0.356 in tests/slow.
   EXPECT_LT(nlohmann::json::parse(run.out)["test"]["objective"].get<double>(), 0.38);

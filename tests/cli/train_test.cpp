@@ -19,7 +19,8 @@ using ::testing::Not;
 class Train : public ::testing::Test {
  protected:
   std::vector<std::string> command(std::vector<std::string> more = {}) const {
-    std::vector<std::string> arguments = {"train", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"};
+    std::vector<std::string> arguments = {
+        "train", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     arguments.insert(arguments.end(), {data_, model_});
     return arguments;
@@ -50,12 +51,15 @@ TEST_F(Train, WritesAModelThatCarriesItsPrivacyStatement) {
 }
 
 TEST_F(Train, JsonHasWhatScriptsNeed) {
-  const auto run = sotto(command({"--json", "--seed", "3", "--unsafe-diagnostics", "--test", data_}));
+  const auto run =
+      sotto(command({"--json", "--seed", "3", "--unsafe-diagnostics", "--test", data_}));
   ASSERT_EQ(run.code, 0) << run.err;
   const auto json = nlohmann::json::parse(run.out);
-  for (const char* key : {"method", "epsilon_spent", "delta", "neighbours", "steps", "passes", "train_seconds"})
+  for (const char* key :
+       {"method", "epsilon_spent", "delta", "neighbours", "steps", "passes", "train_seconds"})
     EXPECT_TRUE(json.contains(key)) << key;
-  for (const char* key : {"objective", "loss", "accuracy", "auc"}) EXPECT_TRUE(json["test"].contains(key)) << key;
+  for (const char* key : {"objective", "loss", "accuracy", "auc"})
+    EXPECT_TRUE(json["test"].contains(key)) << key;
   EXPECT_TRUE(json["diagnostics"].contains("objective"));
   EXPECT_TRUE(json["diagnostics"].contains("gradient_norm"));
   EXPECT_EQ(json["unsafe_diagnostics"], true);
@@ -86,7 +90,8 @@ TEST_F(Train, EveryMethodAndRelation) {
 }
 
 TEST_F(Train, PredictPrintsAccuracyAucAndConfusion) {
-  ASSERT_EQ(sotto(command({"--epsilon", "8", "--bias"})).code, 2) << "an option given twice is an error";
+  ASSERT_EQ(sotto(command({"--epsilon", "8", "--bias"})).code, 2)
+      << "an option given twice is an error";
   ASSERT_EQ(sotto(command({"--bias"})).code, 0);
   const auto run = sotto({"predict", data_, model_, dir_.file("out.txt")});
   ASSERT_EQ(run.code, 0) << run.err;
@@ -100,16 +105,31 @@ TEST_F(Train, PredictPrintsAccuracyAucAndConfusion) {
 }
 
 TEST_F(Train, DryRunNeedsNoRowsAndSpendsNothing) {
-  const auto run = sotto({"train", "--dry-run", "--epsilon", "1", "--delta", "1e-6", "--row-norm", "1", "--public-n", "1000", "--dim", "7", "--json"});
+  const auto run = sotto({"train",
+                          "--dry-run",
+                          "--epsilon",
+                          "1",
+                          "--delta",
+                          "1e-6",
+                          "--row-norm",
+                          "1",
+                          "--public-n",
+                          "1000",
+                          "--dim",
+                          "7",
+                          "--json"});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto json = nlohmann::json::parse(run.out);
   EXPECT_LE(json["epsilon_planned"].get<double>(), 1);
   EXPECT_THAT(json["plan"].get<std::string>(), HasSubstr("gaussian("));
-  EXPECT_EQ(sotto({"train", "--dry-run", "--epsilon", "1", "--delta", "1e-6", "--row-norm", "1"}).code, 2);
+  EXPECT_EQ(
+      sotto({"train", "--dry-run", "--epsilon", "1", "--delta", "1e-6", "--row-norm", "1"}).code,
+      2);
 }
 
 TEST_F(Train, AConfigFileEqualsFlags) {
-  const std::string config = dir_.write("run.toml", "epsilon = 1\ndelta = 1e-4\nrow-norm = 1\nseed = 3\n");
+  const std::string config =
+      dir_.write("run.toml", "epsilon = 1\ndelta = 1e-4\nrow-norm = 1\nseed = 3\n");
   ASSERT_EQ(sotto({"train", "--config", config, data_, model_}).code, 0);
   const auto by_file = nlohmann::json::parse(TempDir::read(model_))["weights"];
   ASSERT_EQ(sotto(command({"--seed", "3"})).code, 0);
@@ -124,12 +144,17 @@ TEST_F(Train, TheJournalTellsWhatWasSpent) {
   ASSERT_EQ(runs.size(), 1u);
   EXPECT_EQ(runs[0]["closed"], true);
   const double epsilon = runs[0]["epsilon_upper"].get<double>();
-  EXPECT_NEAR(epsilon, nlohmann::json::parse(TempDir::read(model_))["privacy"]["epsilon"].get<double>(), 1e-9);
+  EXPECT_NEAR(epsilon,
+              nlohmann::json::parse(TempDir::read(model_))["privacy"]["epsilon"].get<double>(),
+              1e-9);
 }
 
 TEST_F(Train, AKilledRunShowsWhatItSpent) {
   // A run that would take long, ended after a moment with SIGKILL: no model, but a journal.
-  const auto run = sotto(command({"--method", "dp-sgd", "--steps", "3000000", "--batch", "100", "--accountant", "rdp"}), "timeout -s KILL 4");
+  const auto run = sotto(
+      command(
+          {"--method", "dp-sgd", "--steps", "3000000", "--batch", "100", "--accountant", "rdp"}),
+      "timeout -s KILL 4");
   EXPECT_NE(run.code, 0);
   EXPECT_FALSE(model_exists());
   const auto journal = sotto({"account", "--journal", model_ + ".journal"});
@@ -138,7 +163,10 @@ TEST_F(Train, AKilledRunShowsWhatItSpent) {
 }
 
 TEST_F(Train, AnInterruptEndsWith130AndLeavesNoModel) {
-  const auto run = sotto(command({"--method", "dp-sgd", "--steps", "3000000", "--batch", "100", "--accountant", "rdp"}), "timeout --preserve-status -s INT 4");
+  const auto run = sotto(
+      command(
+          {"--method", "dp-sgd", "--steps", "3000000", "--batch", "100", "--accountant", "rdp"}),
+      "timeout --preserve-status -s INT 4");
   EXPECT_EQ(run.code, 130) << run.err;
   EXPECT_FALSE(model_exists());
 }
@@ -172,25 +200,91 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Mistake{"no_epsilon", {"--delta", "1e-4", "--row-norm", "1"}, 2, "--epsilon"},
         Mistake{"no_delta", {"--epsilon", "1", "--row-norm", "1"}, 2, "--delta"},
-        Mistake{"both_budgets", {"--epsilon", "1", "--noise-multiplier", "2", "--delta", "1e-4", "--row-norm", "1"}, 2, "exactly one"},
-        Mistake{"negative_epsilon", {"--epsilon", "-1", "--delta", "1e-4", "--row-norm", "1"}, 2, "epsilon must be finite and > 0"},
-        Mistake{"zero_epsilon", {"--epsilon", "0", "--delta", "1e-4", "--row-norm", "1"}, 2, "epsilon must be finite and > 0"},
-        Mistake{"delta_one", {"--epsilon", "1", "--delta", "1", "--row-norm", "1"}, 2, "delta must lie in (0, 1)"},
-        Mistake{"delta_zero", {"--epsilon", "1", "--delta", "0", "--row-norm", "1"}, 2, "delta must lie in (0, 1)"},
-        Mistake{"unknown_method", {"--method", "dp-magic", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"}, 2, "unknown method 'dp-magic'"},
-        Mistake{"unknown_loss", {"--loss", "hinge", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"}, 2, "unknown loss 'hinge'"},
-        Mistake{"unknown_regularizer", {"--regularizer", "l7:1", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"}, 2, "regularizer"},
-        Mistake{"unknown_relation", {"--neighbours", "cousins", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"}, 2, "cousins"},
-        Mistake{"unknown_accountant", {"--accountant", "magic", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"}, 2, "magic"},
-        Mistake{"unknown_option", {"--magic", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"}, 2, "--magic"},
-        Mistake{"not_a_number", {"--epsilon", "one", "--delta", "1e-4", "--row-norm", "1"}, 2, "epsilon"},
-        Mistake{"option_of_another_method", {"--batch", "10", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"}, 2, "no option --expected-batch"},
-        Mistake{"no_public_n", {"--neighbours", "add-remove", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"}, 2, "--public-n"},
+        Mistake{"both_budgets",
+                {"--epsilon", "1", "--noise-multiplier", "2", "--delta", "1e-4", "--row-norm", "1"},
+                2,
+                "exactly one"},
+        Mistake{"negative_epsilon",
+                {"--epsilon", "-1", "--delta", "1e-4", "--row-norm", "1"},
+                2,
+                "epsilon must be finite and > 0"},
+        Mistake{"zero_epsilon",
+                {"--epsilon", "0", "--delta", "1e-4", "--row-norm", "1"},
+                2,
+                "epsilon must be finite and > 0"},
+        Mistake{"delta_one",
+                {"--epsilon", "1", "--delta", "1", "--row-norm", "1"},
+                2,
+                "delta must lie in (0, 1)"},
+        Mistake{"delta_zero",
+                {"--epsilon", "1", "--delta", "0", "--row-norm", "1"},
+                2,
+                "delta must lie in (0, 1)"},
+        Mistake{"unknown_method",
+                {"--method", "dp-magic", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"},
+                2,
+                "unknown method 'dp-magic'"},
+        Mistake{"unknown_loss",
+                {"--loss", "hinge", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"},
+                2,
+                "unknown loss 'hinge'"},
+        Mistake{"unknown_regularizer",
+                {"--regularizer", "l7:1", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"},
+                2,
+                "regularizer"},
+        Mistake{"unknown_relation",
+                {"--neighbours", "cousins", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"},
+                2,
+                "cousins"},
+        Mistake{"unknown_accountant",
+                {"--accountant", "magic", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"},
+                2,
+                "magic"},
+        Mistake{"unknown_option",
+                {"--magic", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"},
+                2,
+                "--magic"},
+        Mistake{"not_a_number",
+                {"--epsilon", "one", "--delta", "1e-4", "--row-norm", "1"},
+                2,
+                "epsilon"},
+        Mistake{"option_of_another_method",
+                {"--batch", "10", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"},
+                2,
+                "no option --expected-batch"},
+        Mistake{
+            "no_public_n",
+            {"--neighbours", "add-remove", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"},
+            2,
+            "--public-n"},
         Mistake{"no_row_norm", {"--epsilon", "1", "--delta", "1e-4"}, 2, "would leak"},
-        Mistake{"negative_row_norm", {"--row-norm", "-1", "--epsilon", "1", "--delta", "1e-4"}, 2, "row-norm"},
-        Mistake{"unmeetable_budget", {"--epsilon", "1e-12", "--delta", "1e-15", "--row-norm", "1"}, 4, "Nothing was released"},
-        Mistake{"unsupported_accountant", {"--method", "dp-sgd", "--accountant", "gaussian", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"}, 2, "gaussian"},
-        Mistake{"index_above_dim", {"--dim", "1", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"}, 3, "train.svm:1:"}),
+        Mistake{"negative_row_norm",
+                {"--row-norm", "-1", "--epsilon", "1", "--delta", "1e-4"},
+                2,
+                "row-norm"},
+        Mistake{"unmeetable_budget",
+                {"--epsilon", "1e-12", "--delta", "1e-15", "--row-norm", "1"},
+                4,
+                "Nothing was released"},
+        Mistake{"unsupported_accountant",
+                {"--method",
+                 "dp-sgd",
+                 "--batch",
+                 "20",
+                 "--accountant",
+                 "gaussian",
+                 "--epsilon",
+                 "1",
+                 "--delta",
+                 "1e-4",
+                 "--row-norm",
+                 "1"},
+                2,
+                "gaussian"},
+        Mistake{"index_above_dim",
+                {"--dim", "1", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"},
+                3,
+                "train.svm:1:"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 struct BadFile {
@@ -210,39 +304,90 @@ TEST_P(BadFiles, AreRefusedWithTheirPlaceAndWithoutTheirContent) {
   EXPECT_FALSE(model_exists());
 }
 
-INSTANTIATE_TEST_SUITE_P(All,
-                         BadFiles,
-                         ::testing::Values(BadFile{"empty", "", "empty"},
-                                           BadFile{"bad_index", "+1 1:1\n-1 x987:1\n", ":2:4"},
-                                           BadFile{"index_zero", "+1 1:1\n-1 0:987\n", ":2:4"},
-                                           BadFile{"decreasing", "+1 3:1 2:987\n-1 1:1\n", ":1:8"},
-                                           BadFile{"nan", "+1 1:nan\n-1 1:987\n", ":1:"},
-                                           BadFile{"infinity", "+1 1:1e999\n-1 1:987\n", ":1:"},
-                                           BadFile{"three_classes", "1 1:1\n2 1:1\n987 1:1\n", "two classes"},
-                                           BadFile{"one_class", "1 1:1\n1 1:987\n", "two classes"},
-                                           BadFile{"truncated_gzip", std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03\x33\x54", 12), "gz"}),
-                         [](const auto& test) { return std::string(test.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    All,
+    BadFiles,
+    ::testing::Values(
+        BadFile{"empty", "", "empty"},
+        BadFile{"bad_index", "+1 1:1\n-1 x987:1\n", ":2:4"},
+        BadFile{"index_zero", "+1 1:1\n-1 0:987\n", ":2:4"},
+        BadFile{"decreasing", "+1 3:1 2:987\n-1 3:1\n", ":1:8"},
+        BadFile{"nan", "+1 1:nan\n-1 1:987\n", ":1:"},
+        BadFile{"infinity", "+1 1:1e999\n-1 1:987\n", ":1:"},
+        BadFile{"three_classes", "1 1:1\n2 1:1\n987 1:1\n", "two classes"},
+        BadFile{"one_class", "1 1:1\n1 1:987\n", "two classes"},
+        BadFile{"truncated_gzip", std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03\x33\x54", 12), "gz"}),
+    [](const auto& test) { return std::string(test.param.name); });
 
 TEST_F(Train, MissingFilesFoldersAndUnwritablePaths) {
-  EXPECT_EQ(sotto({"train", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1", dir_.file("none.svm"), model_}).code, 6);
-  EXPECT_EQ(sotto({"train", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1", dir_.file(""), model_}).code, 6);
-  const auto run = sotto({"train", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1", data_, "/no/such/folder/m.json"});
+  EXPECT_EQ(sotto({"train",
+                   "--epsilon",
+                   "1",
+                   "--delta",
+                   "1e-4",
+                   "--row-norm",
+                   "1",
+                   dir_.file("none.svm"),
+                   model_})
+                .code,
+            6);
+  EXPECT_EQ(
+      sotto(
+          {"train", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1", dir_.file(""), model_})
+          .code,
+      6);
+  const auto run = sotto({"train",
+                          "--epsilon",
+                          "1",
+                          "--delta",
+                          "1e-4",
+                          "--row-norm",
+                          "1",
+                          data_,
+                          "/no/such/folder/m.json"});
   EXPECT_EQ(run.code, 6) << run.err;
-  EXPECT_EQ(sotto({"train", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1", "--test", dir_.file("none.svm"), data_, model_}).code, 6);
+  EXPECT_EQ(sotto({"train",
+                   "--epsilon",
+                   "1",
+                   "--delta",
+                   "1e-4",
+                   "--row-norm",
+                   "1",
+                   "--test",
+                   dir_.file("none.svm"),
+                   data_,
+                   model_})
+                .code,
+            6);
   EXPECT_FALSE(std::filesystem::exists(model_ + ".journal")) << "a wrong test path costs no budget";
 }
 
 TEST_F(Train, ALargeDeltaIsWarnedAbout) {
   const auto run = sotto(command({"--delta", "0.01"}));
   EXPECT_EQ(run.code, 2);
-  const auto warned = sotto({"train", "--epsilon", "1", "--delta", "0.01", "--row-norm", "1", data_, model_});
+  const auto warned =
+      sotto({"train", "--epsilon", "1", "--delta", "0.01", "--row-norm", "1", data_, model_});
   EXPECT_EQ(warned.code, 0);
   EXPECT_THAT(warned.err, HasSubstr("at least 1/n"));
 }
 
 TEST_F(Train, ADivergedRunIsNoUsableModel) {
   const std::string big = dir_.write("big.svm", "1e30 1:1\n-1e30 1:-1\n1e30 1:0.5\n");
-  const auto run = sotto({"train", "--method", "gd", "--loss", "squared", "--step-size", "1e300", "--steps", "50", "--momentum", "0", "--schedule", "constant", big, model_});
+  const auto run = sotto({"train",
+                          "--method",
+                          "gd",
+                          "--loss",
+                          "squared",
+                          "--step-size",
+                          "1e300",
+                          "--steps",
+                          "50",
+                          "--momentum",
+                          "0",
+                          "--schedule",
+                          "constant",
+                          big,
+                          model_});
   EXPECT_EQ(run.code, 1) << run.err;
   EXPECT_FALSE(model_exists());
 }
@@ -256,7 +401,8 @@ TEST_F(Train, PredictRefusesBrokenModels) {
   EXPECT_THAT(run.err, HasSubstr("cut short"));
   std::string newer = text;
   newer.replace(newer.find("\"sotto_model\": 1"), 16, "\"sotto_model\": 9");
-  EXPECT_EQ(sotto({"predict", data_, dir_.write("newer.json", newer), dir_.file("out.txt")}).code, 3);
+  EXPECT_EQ(sotto({"predict", data_, dir_.write("newer.json", newer), dir_.file("out.txt")}).code,
+            3);
   EXPECT_FALSE(std::filesystem::exists(dir_.file("out.txt")));
 }
 

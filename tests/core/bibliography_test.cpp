@@ -27,7 +27,8 @@ std::set<std::string> keys_in(const std::string& text) {
   std::set<std::string> keys;
   for (std::sregex_iterator b(text.begin(), text.end(), bracket), end; b != end; ++b) {
     const std::string inside = (*b)[1];
-    for (std::sregex_iterator k(inside.begin(), inside.end(), key); k != end; ++k) keys.insert((*k)[1]);
+    for (std::sregex_iterator k(inside.begin(), inside.end(), key); k != end; ++k)
+      keys.insert((*k)[1]);
   }
   return keys;
 }

@@ -17,7 +17,8 @@ TEST(Files, AreReplacedWholeAndLeaveNoTemporaryBehind) {
   ASSERT_TRUE(write_file_atomically(path, "new content"));
   EXPECT_EQ(*read_text_file(path), "new content");
   int files = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(dir.file(""))) ++files;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(dir.file("")))
+    ++files;
   EXPECT_EQ(files, 1);
 }
 

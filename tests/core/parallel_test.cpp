@@ -29,7 +29,13 @@ TEST(ParallelFor, RunsEveryTaskOnceAndWorkersDoNotOverlap) {
 TEST(ParallelFor, NestedLoopsAndRepeatedLoopsFinish) {
   std::atomic<int> total{0};
   for (int round = 0; round < 200; ++round)
-    parallel_for(4, [&](std::int64_t, int) { parallel_for(3, [&](std::int64_t, int) { ++total; }, 4); }, 4);
+    parallel_for(
+        4,
+        [&](std::int64_t, int) {
+          parallel_for(
+              3, [&](std::int64_t, int) { ++total; }, 4);
+        },
+        4);
   EXPECT_EQ(total, 200 * 12);
   parallel_for(0, [&](std::int64_t, int) { FAIL(); });
 }

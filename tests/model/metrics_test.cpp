@@ -32,8 +32,9 @@ TEST(Metrics, ConfusionLossAndObjective) {
   EXPECT_EQ(metrics.confusion[1][0], 1);
   EXPECT_EQ(metrics.confusion[0][0], 1);
   EXPECT_DOUBLE_EQ(metrics.accuracy, 0.5);
-  const double loss =
-      (std::log1p(std::exp(-2)) + std::log1p(std::exp(1)) + std::log1p(std::exp(2)) + std::log1p(std::exp(-1))) / 4;
+  const double loss = (std::log1p(std::exp(-2)) + std::log1p(std::exp(1)) +
+                       std::log1p(std::exp(2)) + std::log1p(std::exp(-1))) /
+                      4;
   EXPECT_NEAR(metrics.loss, loss, 1e-14);
   EXPECT_NEAR(metrics.objective, loss + 0.25, 1e-14);
 }

@@ -26,7 +26,17 @@ Model sample_model() {
   model.row_norm = 3.7417;
   model.class_names = {"<=50K", ">50K"};
   model.schema = "[file]\nheader = true\n";
-  model.privacy = {true, 0.2, 1e-5, Relation::kReplaceOne, "patient_nbr", 32561, "gaussian", "repeat(3, gaussian(2))", 15, true, false};
+  model.privacy = {true,
+                   0.2,
+                   1e-5,
+                   Relation::kReplaceOne,
+                   "patient_nbr",
+                   32561,
+                   "gaussian",
+                   "repeat(3, gaussian(2))",
+                   15,
+                   true,
+                   false};
   return model;
 }
 
@@ -60,7 +70,8 @@ TEST(Model, NewerVersionsAndOtherJsonAreRefusedByName) {
   auto json = nlohmann::json::parse(to_text(sample_model()));
   json["sotto_model"] = 99;
   EXPECT_THAT(model_from_text(json.dump(), "m.json").error().message, HasSubstr("newer"));
-  EXPECT_THAT(model_from_text("{\"a\": 1}", "m.json").error().message, HasSubstr("not a Sotto model"));
+  EXPECT_THAT(model_from_text("{\"a\": 1}", "m.json").error().message,
+              HasSubstr("not a Sotto model"));
   EXPECT_THAT(model_from_text("[1]", "m.json").error().message, HasSubstr("not a Sotto model"));
   json["sotto_model"] = 1;
   json.erase("weights");

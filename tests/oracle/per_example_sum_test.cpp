@@ -23,7 +23,8 @@ std::vector<std::vector<double>> random_gradients(int n, int d, double scale) {
 }
 
 /// The exact clipped sum, in long double.
-std::vector<long double> reference(const std::vector<std::vector<double>>& gradients, double radius) {
+std::vector<long double> reference(const std::vector<std::vector<double>>& gradients,
+                                   double radius) {
   std::vector<long double> sum(gradients.front().size(), 0);
   for (const auto& gradient : gradients) {
     long double square = 0;
@@ -48,8 +49,10 @@ TEST(PerExampleSum, EqualsTheExactClippedSumWithinItsOwnBound) {
       const long double difference = sum[j] - exact[static_cast<std::size_t>(j)];
       square += difference * difference;
     }
-    // The engine's norms and the clip rule shrink by up to 2e-14 of the radius; the rest is rounding.
-    EXPECT_LE(std::sqrt(square), sums.rounding_error(1000, radius) + 1000 * radius * 2e-14) << radius;
+    // The engine's norms and the clip rule shrink by up to 2e-14 of the radius; the rest is
+    // rounding.
+    EXPECT_LE(std::sqrt(square), sums.rounding_error(1000, radius) + 1000 * radius * 2e-14)
+        << radius;
   }
 }
 

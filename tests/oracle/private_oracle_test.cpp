@@ -33,11 +33,14 @@ Ledger ledger_for(Event plan, std::int64_t samples) {
 }
 
 struct World {
-  World(std::vector<std::vector<double>> gradients, Relation relation, Sampling sampling, int queries)
+  World(std::vector<std::vector<double>> gradients,
+        Relation relation,
+        Sampling sampling,
+        int queries)
       : engine(std::move(gradients)),
-        ledger(ledger_for(
-            Event::repeat(queries, sampling.applied_to(Event::gaussian(kZ, relation))),
-            queries * engine.parameters())),
+        ledger(
+            ledger_for(Event::repeat(queries, sampling.applied_to(Event::gaussian(kZ, relation))),
+                       queries * engine.parameters())),
         oracle(engine,
                problem_of(engine, relation),
                ledger,
@@ -52,10 +55,14 @@ TEST(PrivateOracle, NoiseHasTheDeclaredScaleUnderEachRelation) {
   // 4000 queries of 50 coordinates each: the relative standard error of the measured deviation is
   // 1/sqrt(2 * 200,000) = 0.16 %, so 1 % is six standard errors (false alarm below 1e-8), and a
   // scale wrong by 1.5 lies far outside.
-  for (const auto& [relation, sensitivity] :
-       {std::pair{Relation::kZeroOut, 1.0}, {Relation::kReplaceOne, 2.0}, {Relation::kAddRemove, 1.0}}) {
+  for (const auto& [relation, sensitivity] : {std::pair{Relation::kZeroOut, 1.0},
+                                              {Relation::kReplaceOne, 2.0},
+                                              {Relation::kAddRemove, 1.0}}) {
     const int queries = 4000;
-    World world(std::vector<std::vector<double>>(10, std::vector<double>(50, 0)), relation, Sampling::full(), queries);
+    World world(std::vector<std::vector<double>>(10, std::vector<double>(50, 0)),
+                relation,
+                Sampling::full(),
+                queries);
     const Vector w = Vector::Zero(50);
     double square = 0;
     for (int k = 0; k < queries; ++k) {
@@ -71,7 +78,8 @@ TEST(PrivateOracle, NoiseHasTheDeclaredScaleUnderEachRelation) {
 
 TEST(PrivateOracle, AnswersAreNoisyClippedMeans) {
   // All gradients are (3, 4), of norm 5: clipped to 1 they are (0.6, 0.8).
-  World world(std::vector<std::vector<double>>(1000, {3, 4}), Relation::kZeroOut, Sampling::full(), 1);
+  World world(
+      std::vector<std::vector<double>>(1000, {3, 4}), Relation::kZeroOut, Sampling::full(), 1);
   const Vector w = Vector::Zero(2);
   const auto answer = world.oracle.gradient({w, Sampling::full(), 1.0, kZ});
   ASSERT_TRUE(answer);
@@ -83,7 +91,8 @@ TEST(PrivateOracle, AnswersAreNoisyClippedMeans) {
 TEST(PrivateOracle, RefusesBeforeReadingWhatIsNotInThePlan) {
   World world({{1, 0}}, Relation::kZeroOut, Sampling::full(), 1);
   const Vector w = Vector::Zero(2);
-  EXPECT_FALSE(world.oracle.gradient({w, Sampling::full(), 1.0, kZ / 2})) << "less noise than planned";
+  EXPECT_FALSE(world.oracle.gradient({w, Sampling::full(), 1.0, kZ / 2}))
+      << "less noise than planned";
   EXPECT_FALSE(world.oracle.gradient({w, Sampling::poisson(0.5), 1.0, kZ})) << "another sampling";
   EXPECT_TRUE(world.oracle.gradient({w, Sampling::full(), 1.0, kZ}));
   const auto again = world.oracle.gradient({w, Sampling::full(), 1.0, kZ});
@@ -94,10 +103,13 @@ TEST(PrivateOracle, RefusesBeforeReadingWhatIsNotInThePlan) {
 }
 
 TEST(PrivateOracle, DividesByTheExpectedBatchNeverTheRealizedOne) {
-  // Gradients are all 1 and the rate is 0.5: the mean of the answers is 1, and their spread shows the
-  // sampling: dividing by the realized size would make every answer (but for noise) exactly 1.
+  // Gradients are all 1 and the rate is 0.5: the mean of the answers is 1, and their spread shows
+  // the sampling: dividing by the realized size would make every answer (but for noise) exactly 1.
   const int queries = 400;
-  World world(std::vector<std::vector<double>>(10'000, {1.0}), Relation::kZeroOut, Sampling::poisson(0.5), queries);
+  World world(std::vector<std::vector<double>>(10'000, {1.0}),
+              Relation::kZeroOut,
+              Sampling::poisson(0.5),
+              queries);
   const Vector w = Vector::Zero(1);
   double sum = 0;
   double square = 0;
@@ -112,7 +124,8 @@ TEST(PrivateOracle, DividesByTheExpectedBatchNeverTheRealizedOne) {
 }
 
 TEST(PrivateOracle, LossSensitivityIsTheRangeUnderEveryRelation) {
-  for (const Relation relation : {Relation::kZeroOut, Relation::kReplaceOne, Relation::kAddRemove}) {
+  for (const Relation relation :
+       {Relation::kZeroOut, Relation::kReplaceOne, Relation::kAddRemove}) {
     const int queries = 20'000;
     World world({{0.25}, {0.75}}, relation, Sampling::full(), queries);
     const Vector w = Vector::Zero(1);
@@ -125,13 +138,15 @@ TEST(PrivateOracle, LossSensitivityIsTheRangeUnderEveryRelation) {
     }
     // Noise on the mean of two: z * clip / 2 = 1; six standard errors each.
     EXPECT_NEAR(sum / queries, 0.5, 6 / std::sqrt(queries));
-    EXPECT_NEAR(std::sqrt(square / queries), 1, 6 / std::sqrt(2.0 * queries)) << to_string(relation);
+    EXPECT_NEAR(std::sqrt(square / queries), 1, 6 / std::sqrt(2.0 * queries))
+        << to_string(relation);
   }
 }
 
 TEST(ExactOracle, IsMarkedAsNotPrivate) {
   const FixedGradients engine({{1, 2}, {3, 4}});
-  ExactOracle oracle(engine, problem_of(engine, Relation::kZeroOut), Stream::seeded(1, Purpose::kSampling));
+  ExactOracle oracle(
+      engine, problem_of(engine, Relation::kZeroOut), Stream::seeded(1, Purpose::kSampling));
   const Vector w = Vector::Zero(2);
   const auto answer = oracle.gradient({w, Sampling::full(), 0.1, 1});
   EXPECT_EQ(answer->value(), Vector(Eigen::Vector2d(2, 3))) << "neither clipped nor noised";

@@ -14,5 +14,6 @@ inline std::string shared_data(const std::string& name) {
 }  // namespace sotto::testing
 
 /// Skips the test, saying so, where the shared data sets are not at hand.
-#define SOTTO_NEEDS_DATA(name) \
-  if (::sotto::testing::shared_data(name).empty()) GTEST_SKIP() << "skipped: no shared data set " << (name)
+#define SOTTO_NEEDS_DATA(name)                     \
+  if (::sotto::testing::shared_data(name).empty()) \
+  GTEST_SKIP() << "skipped: no shared data set " << (name)

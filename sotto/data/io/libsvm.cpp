@@ -138,7 +138,8 @@ class RowParser {
     return declared_dim_
                ? "the feature index is above the declared dimension. Raise --dim or remove "
                  "the feature"
-               : "the file changed while it was read";
+               : "a feature index after this one is smaller, or the file changed while it was "
+                 "read; indices must increase within a line";
   }
 
   std::int64_t dim_;

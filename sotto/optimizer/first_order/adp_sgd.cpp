@@ -1,25 +1,24 @@
 // adp-sgd
 //
 // Problem     min_w F(w) = (1/n) sum_i loss(w; i) + r(w), not necessarily convex
-// Update      g_t = (sum_{i in B} clip_C(grad loss_i(w)) + alpha_t noise) / (expected |B|);  w <- w
-// - (eta / b_t)(g_t + grad r(w))
-//             polynomial: b_t = sqrt(a + c t);  adagrad: b_{t+1}^2 = b_t^2 + max(beta (|g_t|^2 - d
-//             s_t^2), nu) noise matched: alpha_t^2 ~ sqrt(a + c t); adaptive: alpha_t^2 ~ b_t;
-//             constant: alpha_t = 1
-// Privacy     matched and constant: a plan of poisson(q, gaussian(z alpha_t)); adaptive: each
-// release is charged to a
-//             Renyi filter, which ends the run
-// Guarantee   (epsilon, delta)-DP; of all alpha with the same privacy, alpha^2 ~ b does least
-// damage [ADP21] Source      [ADP21] Alg. 1 and 2 Differs     adagrad steps read the *released*
-// gradient, less the noise's own part d s^2 (the paper's rule reads the true one
-//             and is not private); matched noise changes in at most `groups` stages; alpha may
-//             follow b during the run
+// Update      g_t = (sum_{i in B} clip_C(grad loss_i(w)) + alpha_t noise) / (expected |B|)
+//             w <- w - (eta / b_t)(g_t + grad r(w))
+//             polynomial: b_t = sqrt(a + c t)
+//             adagrad: b_{t+1}^2 = b_t^2 + max(beta (|g_t|^2 - d s_t^2), nu)
+//             noise matched: alpha_t^2 ~ sqrt(a + c t); adaptive: ~ b_t; constant: alpha_t = 1
+// Privacy     matched, constant: a plan of poisson(q, gaussian(z alpha_t)); adaptive: a Renyi
+//             filter is charged before each release and ends the run
+// Guarantee   (epsilon, delta)-DP; of all alpha of equal price alpha^2 ~ b does least damage
+// Source      [ADP21] Alg. 1 and 2
+// Differs     adagrad steps read the *released* gradient, less the noise's own part d s^2 (the
+//             paper's rule reads the true one and is not private); matched noise changes in at
+//             most `groups` stages; alpha may follow b during the run
 //
-// letter   meaning                         option
-// T, q     steps, expected batch / n       steps, expected_batch
-// eta, a, c  the step size                 step_size, offset, slope
-// beta, nu the adagrad step                beta, nu
-// s_t      noise on a mean's coordinate    follows from z, alpha_t, C
+// letter     meaning                         option
+// T, q       steps, expected batch / n       steps, expected_batch
+// eta, a, c  the step size                   step_size, offset, slope
+// beta, nu   the adagrad step                beta, nu
+// s_t        noise on a mean's coordinate    follows from z, alpha_t, C
 
 #include <fmt/format.h>
 

@@ -2,22 +2,23 @@
 //
 // Problem     min_w F(w) = (1/n) sum_i loss(w; i) + r(w), not necessarily convex
 // Update      G = (sum_i clip_C(grad loss_i(w)) + noise(rho_g)) / n + grad r(w)
-//             choose alpha from {0, …, alpha_max} by the exponential mechanism on the losses at w -
-//             alpha G/|G| (rho_s) alpha > 0: w <- w - alpha G/|G|; alpha = 0: rho_g <- (1 + growth)
-//             rho_g, measure once more with the difference, average by precision, choose again
-// Privacy     each release is charged to a zCDP filter before it is made; the run ends when the
-// filter refuses Guarantee   (epsilon, delta)-DP; no rate Source      [LK18] Alg. 2 Differs     the
-// exponential mechanism instead of report-noisy-min with exponential noise, at epsilon²/8 and with
-// the
-//             monotone scores' half noise where they are monotone; precision-weighted
-//             re-measurements of all that was measured; the regularizer's value and gradient are
-//             exact and part of both choices
+//             choose alpha from {0, …, alpha_max} by the exponential mechanism on the losses at
+//             w - alpha G/|G|, with rho_s
+//             alpha > 0: w <- w - alpha G/|G|
+//             alpha = 0: rho_g <- (1 + growth) rho_g, measure once more with the difference,
+//             average by precision, choose again
+// Privacy     a zCDP filter is charged before each release and ends the run
+// Guarantee   (epsilon, delta)-DP; no rate
+// Source      [LK18] Alg. 2
+// Differs     the exponential mechanism instead of report-noisy-min with exponential noise, at
+//             epsilon²/8 and with half the noise where scores are monotone; the mean of all
+//             measurements by precision; the regularizer is exact and part of both choices
 //
-// letter     meaning                                      option
-// rho_g      a gradient's budget at first                 splits, selection_share
-// alpha_max  longest step at first; then 1.1 × the        longest_step
+// letter     meaning                                    option
+// rho_g      a gradient's budget at first               splits, selection_share
+// alpha_max  longest step at first, then 1.1 × the      longest_step
 //            longest of the last ten
-// C, C_f     clip radii of gradients and losses           clip_radius, loss_clip
+// C, C_f     clip radii of gradients and losses         clip_radius, loss_clip
 
 #include <fmt/format.h>
 

@@ -27,7 +27,8 @@ std::vector<MethodInfo> gd_methods() {
   return {{.name = "dp-gd",
            .summary = "gradient descent, full batches, Gaussian noise",
            .needs = "gradients",
-           .guarantees = "(epsilon, delta)-DP; gradient norm O((d ln 1/delta)^(1/4) / (n epsilon)^(1/2))",
+           .guarantees =
+               "(epsilon, delta)-DP; gradient norm O((d ln 1/delta)^(1/4) / (n epsilon)^(1/2))",
            .is_private = true,
            .source = "[WYX17]",
            .page = "dp-gd",

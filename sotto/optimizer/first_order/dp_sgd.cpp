@@ -19,7 +19,8 @@ OptionTable<DescentOptions> sgd_options() {
       .word("sampling",
             &DescentOptions::sampling,
             {"poisson", "fixed_size"},
-            "poisson: each unit independently; fixed_size: without replacement, with its own accounting");
+            "poisson: each unit independently; fixed_size: without replacement, with its own "
+            "accounting");
   return table;
 }
 

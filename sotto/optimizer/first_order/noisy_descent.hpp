@@ -16,16 +16,16 @@ namespace sotto {
 //
 // Problem     min_w F(w) = (1/n) sum_i loss(w; i) + r(w), not necessarily convex
 // Update      g_t = (sum_{i in B} clip_C(grad loss_i(w_t)) + noise) / (expected |B|)
-//             v_t = momentum v_{t-1} + g_t + grad r(w_t);  w_{t+1} = prox_{eta_t r}(w_t - eta_t
-//             v_t)
+//             v_t = momentum v_{t-1} + g_t + grad r(w_t)
+//             w_{t+1} = prox_{eta_t r}(w_t - eta_t v_t)
 // Privacy     repeat(T, gaussian(z)), or repeat(T, poisson(q, gaussian(z))) for dp-sgd
-// Guarantee   E||grad F(w_R)|| = O((d ln 1/delta)^(1/4) / (n epsilon)^(1/2)) for uniform R [WYX17],
-// smooth loss Source      [WYX17] section 4; [ACGMMTZ16] Alg. 1 Differs     exact accounting
-// instead of the papers' formulas; clipping enforces what they assume; momentum,
-//             step schedule and tail average are post-processing; the regularizer is neither
-//             clipped nor noised; the output is the last iterate or the tail average (both free), a
-//             random one whose number is drawn first so that only the steps up to it are paid for,
-//             or the best of some (charged)
+// Guarantee   E||grad F(w_R)|| = O((d ln 1/delta)^(1/4) / (n epsilon)^(1/2)) for uniform R
+// Source      [WYX17] section 4; [ACGMMTZ16] Alg. 1
+// Differs     exact accounting instead of the papers' formulas; clipping enforces what they
+//             assume; momentum, step schedule and tail average are post-processing; the
+//             regularizer is neither clipped nor noised; the output is the last iterate or the
+//             tail average (both free), a random one whose number is drawn first so that only
+//             the steps up to it are paid for, or the best of some (charged)
 //
 // letter  meaning                        option
 // T       number of steps                steps

@@ -16,19 +16,17 @@ namespace sotto {
 // private-spiderboost share.
 //
 // Problem     min_w F(w) = (1/n) sum_i loss(w; i) + r(w), smooth, not necessarily convex
-// Update      anchor (first step of a phase):  v_t = mean_B0 clip_C1(grad loss_i(w_t)) + noise
+// Update      anchor (first step of a phase):  v_t = mean_B0 clip_C1(g_i(w_t)) + noise
 //             else, on one batch B:            v_t = mean_B c_i + (1-gamma) v_{t-1} + noise,
-//               c_i = gamma clip_C1(grad loss_i(w_t)) + (1-gamma) clip_C2(grad loss_i(w_t) - grad
-//               loss_i(w_{t-1}))
-//             w_{t+1} = prox_{eta_t r}(w_t - eta_t (v_t + grad r(w_t)))
-// Privacy     A anchors gaussian(z a) and T - A pairs poisson(q, gaussian(z)); a is public, from
-// the anchors' share Guarantee   E||grad F(w_R)|| = O((sqrt(G L D d ln 1/delta) / (n
-// epsilon))^(2/3)) [WJEG23, ABGGMU23] Source      [WJEG23] Alg. 1 (one phase, gamma > 0);
-// [ABGGMU23] Alg. 1 (phases, gamma = 0) Differs     exactly T releases for T steps are made and
-// counted; the difference's radius follows the public
-//             step, min(L1 ||w_t - w_{t-1}||, C2), so that nothing is clipped by it; the anchor is
-//             a full batch with its own share of the budget; one global multiplier is solved
-//             numerically; the regularizer is neither clipped nor noised
+//             c_i = gamma clip_C1(g_i(w_t)) + (1-gamma) clip_C2(g_i(w_t) - g_i(w_{t-1})),
+//             g_i = grad loss_i;  w_{t+1} = prox_{eta_t r}(w_t - eta_t (v_t + grad r(w_t)))
+// Privacy     A anchors gaussian(z a) and T - A pairs poisson(q, gaussian(z)); a is public
+// Guarantee   E||grad F(w_R)|| = O((sqrt(G L D d ln 1/delta) / (n epsilon))^(2/3))
+// Source      [WJEG23] Alg. 1 (one phase, gamma > 0); [ABGGMU23] Alg. 1 (phases, gamma = 0)
+// Differs     T releases for T steps are made and counted; the difference's radius follows the
+//             public step, min(L1 ||w_t - w_{t-1}||, C2), so that nothing is clipped by it; the
+//             anchor is a full batch with its own share of the budget; one global multiplier is
+//             solved numerically; the regularizer is neither clipped nor noised
 //
 // letter  meaning                                option
 // T       steps, and releases                    steps
@@ -36,8 +34,7 @@ namespace sotto {
 // gamma   weight of the fresh gradient           mixture
 // q       expected batch / n of a pair           expected_batch
 // a       from the anchors' share of the budget  anchor_share, anchor_batch
-// eta_t   step size                              step_size, schedule; or step_rule theory with
-// accuracy
+// eta_t   step size                              step_size, schedule; or step_rule, accuracy
 
 struct RecursiveOptions : OutputOptions {
   RecursiveOptions() { average = 0.3; }

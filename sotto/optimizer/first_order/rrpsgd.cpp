@@ -3,15 +3,14 @@
 //
 // Problem     min_w F(w) = (1/n) sum_i loss(w; i) + r(w), smooth, not necessarily convex
 // Update      draw R from P_R(k) ~ 2 gamma_k - L gamma_k^2 on {1, …, T}; then R steps
-//             w <- w - gamma_t ((sum_{i in B} clip_C(grad loss_i(w)) + noise) / (expected |B|) +
-//             grad r(w)); return w_R
+//             g = (sum_{i in B} clip_C(grad loss_i(w)) + noise) / (expected |B|)
+//             w <- w - gamma_t (g + grad r(w)); return w_R
 // Privacy     repeat(R, poisson(q, gaussian(z))): given R, the run makes R releases and no more
-// Guarantee   E||grad F(w_R)||^2 = O(sqrt(d ln(n/delta) ln(1/delta)) / (n epsilon)) [ZZMW17]
+// Guarantee   E||grad F(w_R)||^2 = O(sqrt(d ln(n/delta) ln(1/delta)) / (n epsilon))
 // Source      [ZZMW17] Alg. 2
 // Differs     calibrated for the R steps that are made, not for T; Poisson batches of any size
-// (expected_batch 1
-//             is the paper's one record at a time) with numerical accounting; clipping enforces the
-//             Lipschitz bound
+//             (expected_batch 1 is the paper's one record at a time) with numerical accounting;
+//             clipping enforces the Lipschitz bound
 
 #include <fmt/format.h>
 

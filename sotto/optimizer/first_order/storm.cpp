@@ -1,8 +1,8 @@
 // storm, a non-private reference.
 //
 // Problem     min_w F(w) = (1/n) sum_i loss(w; i) + r(w), smooth, not necessarily convex
-// Update      v_t = g_B(w_t) + (1-a_t)(v_{t-1} - g_B(w_{t-1})), both on one batch B;  w_{t+1} = w_t
-// - eta_t (v_t + grad r(w_t))
+// Update      v_t = g_B(w_t) + (1-a_t)(v_{t-1} - g_B(w_{t-1})), both on one batch B
+//             w_{t+1} = w_t - eta_t (v_t + grad r(w_t))
 //             eta_t = k / (u + sum_{s<=t} |v_s|^2)^(1/3);  a_{t+1} = min(1, c eta_t^2)
 // Privacy     none
 // Guarantee   E||grad F|| = O(T^(-1/3)) without knowing the noise's size [CO19]

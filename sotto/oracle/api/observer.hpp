@@ -8,10 +8,10 @@ namespace sotto {
 
 /// One step, as far as anybody may see it: public numbers and released values only.
 struct StepReport {
-  std::int64_t step = 0;         ///< finished steps
-  std::int64_t steps = 0;        ///< planned steps
+  std::int64_t step = 0;   ///< finished steps
+  std::int64_t steps = 0;  ///< planned steps
   double step_size = 0;
-  double gradient_norm = 0;      ///< of the released (noisy) gradient plus the regularizer's
+  double gradient_norm = 0;  ///< of the released (noisy) gradient plus the regularizer's
   const Vector* iterate = nullptr;
 };
 

@@ -6,8 +6,8 @@
 
 namespace sotto {
 
-/// The right to make a Released value. The friends are the complete list of what can let a number out
-/// of the data: each is a mechanism with a proof note (sotto/mechanism/*.proof.md), except
+/// The right to make a Released value. The friends are the complete list of what can let a number
+/// out of the data: each is a mechanism with a proof note (sotto/mechanism/*.proof.md), except
 /// ExactRelease, which is the exact oracle's and always charges `non_private`.
 class ReleaseKey {
   friend class GaussianMechanism;
@@ -18,7 +18,8 @@ class ReleaseKey {
   friend class PermuteAndFlip;
   friend class SparseVectorSession;
   friend class ExactRelease;
-  ReleaseKey() {}  // NOLINT(modernize-use-equals-default): a defaulted one could be brace-constructed
+  ReleaseKey() {
+  }  // NOLINT(modernize-use-equals-default): a defaulted one could be brace-constructed
 };
 
 /// A value that has been paid for and may be seen by anybody.

@@ -177,6 +177,12 @@ class PldAccountant final : public Accountant {
         plan = pld::plan_near(list, delta, upper);
         upper = std::min(upper, upper_curve(list, plan).epsilon_above(delta));
       }
+      // Where atoms or a density's end decide, no tilt is right for the estimate: try some below
+      // it.
+      for (double share = 1e-6; upper > pure * (1 - 1e-6) && share < 0.3; share *= 10) {
+        plan = pld::plan_near(list, delta, pure * (1 - share));
+        upper = std::min(upper, upper_curve(list, plan).epsilon_above(delta));
+      }
       result.upper = std::max(result.upper, std::min(upper, pure * (1 + 1e-14)));
       if (!with_lower) continue;
       const DeltaCurve below = lower_curve(list, plan);

@@ -43,6 +43,8 @@ DeltaCurve::DeltaCurve(const Measure& measure, double tilt, double infinite, Bou
 }
 
 double DeltaCurve::delta(double epsilon) const {
+  // A measure that round-off has spoiled bounds nothing: the trivial answer, on the safe side.
+  if (!std::isfinite(total_ + slack_ + log_scale_)) return bound_ == Bound::kUpper ? 1.0 : 0.0;
   epsilon += (bound_ == Bound::kUpper ? -1 : 1) * (blur_ + 1e-14 * std::abs(epsilon));
   const double position = (epsilon - origin_) / step_;
   const auto next =
@@ -64,8 +66,9 @@ double DeltaCurve::delta(double epsilon) const {
   // Never worse than Chernoff's bound on the same measure.
   const double above = std::min(value + slack_, total_ * std::exp(log_peak_));
   const double finite =
-      above > 0 ? std::exp(std::min(1.0, exponent + std::log(above))) * (1 + 2 * round_off) : 0.0;
-  return std::min(1.0, finite + infinite_);
+      !(above <= 0) ? std::exp(std::min(1.0, exponent + std::log(above))) * (1 + 2 * round_off)
+                    : 0.0;
+  return std::isnan(finite) ? 1.0 : std::min(1.0, finite + infinite_);
 }
 
 double DeltaCurve::epsilon_above(double target) const {

@@ -73,7 +73,9 @@ class CellIntegrator {
     const double whole = decay(width);
     const double shift = tilt_ * low - log_scale_;
     while (b_low < b_high) {
-      const double reach = 1 / std::max(law_.roughness(b_low), law_.roughness(b_high));
+      // The weights don't change any more far above the lower knot.
+      const bool far = law_.loss(b_low) - low > 40;
+      const double reach = 1 / std::max(law_.roughness(b_low, far), law_.roughness(b_high, far));
       const double end = b_high - b_low <= reach ? b_high : b_low + reach;
       const double middle = (b_low + end) / 2;
       const double half = (end - b_low) / 2;

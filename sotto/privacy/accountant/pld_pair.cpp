@@ -164,9 +164,10 @@ LossLaw::Range LossLaw::range(double log_below, double log_above) const {
           0.5 * std::exp(-above * above / 2) + std::numeric_limits<double>::denorm_min()};
 }
 
-double LossLaw::roughness(double b) const {
+double LossLaw::roughness(double b, bool density_only) const {
   if (!gaussian_) return 1.5;
   const double square = sigma_ * sigma_;
+  if (form_ == Form::kPlain && density_only) return std::abs(b - square / 2) / square + 1 / sigma_;
   const double bend = form_ == Form::kPlain ? 0.0 : 1.0;
   return bend + 0.5 + std::abs(b) / square + 1 / sigma_;
 }

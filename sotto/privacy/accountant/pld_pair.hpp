@@ -56,7 +56,7 @@ class LossLaw {
   Range range(double log_below, double log_above) const;
   /// A bound of the rate at which density and loss change at b: quadrature panels are short against
   /// its inverse.
-  double roughness(double b) const;
+  double roughness(double b, bool density_only = false) const;
   /// sup L, possibly infinite.
   double max_loss() const;
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numbers>
+
+#include "sotto/privacy/accountant/pld_nodes.hpp"
 
 namespace sotto::pld {
 namespace {
@@ -13,63 +14,6 @@ constexpr double kTailMass = 1e-9;        // tilted mass outside a window
 constexpr double kInfiniteShare = 1e-8;   // of delta, that may be lost to losses above the range
 constexpr double kLargestSize = 1 << 20;  // points of one lattice
 constexpr double kMinLogDelta = -700;     // delta below 1e-304 is not told apart
-
-struct Cumulants {
-  double value, mean, variance;
-};
-
-// The law, sampled finely enough to plan with.
-struct Nodes {
-  Eigen::ArrayXd loss, log_weight;
-
-  Cumulants at(double t) const {
-    const Eigen::ArrayXd exponent = log_weight + t * loss;
-    const double top = exponent.maxCoeff();
-    const Eigen::ArrayXd w = (exponent - top).exp();
-    const double total = w.sum();
-    const double mean = (w * loss).sum() / total;
-    return {top + std::log(total), mean, (w * (loss - mean).square()).sum() / total};
-  }
-};
-
-Nodes sample(const CountedLaw& counted, const LossLaw::Range& range) {
-  const LossLaw& law = counted.law;
-  const bool tail = counted.piece == CountedLaw::Piece::kTail;
-  const auto atoms = static_cast<Eigen::Index>(law.atoms().size());
-  Eigen::Index count = 0;
-  double width = 0;
-  if (law.has_density()) {
-    const double length = range.high - range.low;
-    const double scale = std::min(0.2 / law.roughness((range.low + range.high) / 2), length / 64);
-    count = static_cast<Eigen::Index>(std::clamp(std::ceil(length / scale), 64.0, 4000.0));
-    width = length / static_cast<double>(count);
-  }
-  const Eigen::Index total = count + atoms + (tail ? 1 : 0);
-  Nodes nodes{Eigen::ArrayXd(total), Eigen::ArrayXd(total)};
-  if (tail) nodes.loss[total - 1] = nodes.log_weight[total - 1] = 0;  // no rare loss
-  for (Eigen::Index i = 0; i < count; ++i) {
-    const double b = range.low + (static_cast<double>(i) + 0.5) * width;
-    nodes.loss[i] = law.loss(b);
-    nodes.log_weight[i] = law.log_density(b, nodes.loss[i]) + std::log(width);
-  }
-  for (Eigen::Index i = 0; i < atoms; ++i) {
-    nodes.loss[count + i] = law.atoms()[static_cast<std::size_t>(i)].loss;
-    nodes.log_weight[count + i] = std::log(law.atoms()[static_cast<std::size_t>(i)].mass);
-  }
-  if (counted.piece == CountedLaw::Piece::kWhole) nodes.log_weight -= nodes.at(0).value;
-  return nodes;
-}
-
-// E (1 - e^{-X}) e^{-tX} 1{X > 0} for X ~ N(0, variance), roughly.
-double log_saddle_factor(double t, double variance) {
-  const auto denominator = [&](double s) {
-    const double a = s * std::sqrt(variance / 2);
-    return std::sqrt(std::numbers::pi) * a + std::sqrt(std::numbers::pi * a * a + 4);
-  };
-  const double first = denominator(t);
-  const double second = denominator(t + 1);
-  return std::log(std::max(second - first, 1e-300)) - std::log(first) - std::log(second);
-}
 
 class Planner {
  public:
@@ -120,7 +64,15 @@ class Planner {
   // Where the Chernoff bound of delta(epsilon), E e^{tL} max_x e^{-tx} (1 - e^{epsilon - x}), is
   // least.
   double tilt_for(double epsilon) const {
-    return solve_tilt([&](double t) { return epsilon + std::log1p(1 / t) - total_at(t).mean; });
+    // An epsilon near or above the largest loss asks for no finite tilt; beyond this one a lattice
+    // that follows e^{tL} would be too long.
+    constexpr double kLargestExponent = 1e4;
+    double width = 0;
+    for (const Nodes& nodes : nodes_)
+      width = std::max(width, nodes.loss.maxCoeff() - nodes.loss.minCoeff());
+    const double tilt =
+        solve_tilt([&](double t) { return epsilon + std::log1p(1 / t) - total_at(t).mean; });
+    return std::min(tilt, kLargestExponent / width);
   }
 
   // See cut_tails. Each rare loss comes with one copy too many of the bulk, raised by the mass
@@ -234,7 +186,8 @@ class Planner {
   double step_for(double error, double compositions, double length) const {
     const double each = error / compositions;
     const double fine = std::min(std::sqrt(12 * each / (tilt_ + 1)), 1 / (tilt_ + 1));
-    return std::max(fine, std::min(each, length / (1 << 14)));
+    if (length / fine < 1 << 17) return fine;
+    return std::max(fine, std::min(each, length / (1 << 11)));
   }
 
   // A divisor of n near m if there is one: then nothing is left over.
@@ -443,6 +396,11 @@ class Planner {
       return loss > one.mean ? sum - below : including;
     };
     const double negligible = 1e-10 / static_cast<double>(laws_[i].count);
+    // Below this loss the tilt leaves less than that, even of all of the law's mass. (Laws with
+    // falling tails have few knots there anyway.)
+    const double irrelevant = plan.range.above > 0 ? -std::numeric_limits<double>::infinity()
+                                                   : (one.value + std::log(negligible)) / tilt_;
+    constexpr double kLargestCell = 50;  // products of its exponential stay doubles
     const double widest = std::max(1.0, 0.5 / ((tilt_ + 1) * step));
     for (std::int64_t j = first; j < last;) {
       plan.knots.push_back(j);
@@ -450,10 +408,14 @@ class Planner {
       while (at < tail.size() && tail[at].first < loss) ++at;
       std::int64_t spacing = 1;
       std::size_t end = at;
-      while (j % (2 * spacing) == 0 && j + 2 * spacing <= last &&
-             static_cast<double>(2 * spacing) <= widest) {
+      while (j % (2 * spacing) == 0 && j + 2 * spacing <= last) {
         const double wide = static_cast<double>(2 * spacing);
         const double far = loss + wide * step;
+        if (far < irrelevant && tilt_ * wide * step < kLargestCell) {
+          spacing *= 2;
+          continue;
+        }
+        if (wide > widest) break;
         while (end < tail.size() && tail[end].first < far) ++end;
         if ((loss > one.mean) != (far > one.mean)) break;
         const double near_mass = beyond(at, loss);

@@ -9,7 +9,9 @@
 int main() {
   const auto relation = sotto::Relation::kZeroOut;
   const auto z = sotto::calibrate_noise(
-      [&](double value) { return sotto::Event::repeat(100, sotto::Event::gaussian(value, relation)); },
+      [&](double value) {
+        return sotto::Event::repeat(100, sotto::Event::gaussian(value, relation));
+      },
       {1.0, 1e-6});
   if (!z) return 1;
   std::printf("noise multiplier %.6f, %zu methods\n", *z, sotto::methods().size());

@@ -115,7 +115,7 @@ inline Case private_means() {
   constexpr int n = 200;
   constexpr double R = 1;
   constexpr double C = R / 2;  // |loss'| = 1/2 at w = 0
-  const auto gradient_sum = [](int world) {
+  const auto gradient_sum = [=](int world) {
     const double outlier = world * 5 * R;
     const double mean = outlier / n;
     double sum = 0;

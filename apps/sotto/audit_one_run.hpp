@@ -1,0 +1,30 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "data_options.hpp"
+#include "sotto/audit/one_run.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto::app {
+
+/// `sotto audit --one-run`: what it needs beside the options of every audit.
+struct OneRunArguments {
+  std::string data_path;
+  DataArguments data;
+  std::string loss = "logistic";
+  std::string regularizer = "none";
+  std::string neighbours = "zero-out";
+  OneRunOptions options;
+  TrainOptions train;
+  bool json = false;
+  bool quiet = false;
+
+  void add_to(CLI::App& verb);
+};
+
+/// Loads, trains once with canaries, guesses and prints; the exit code.
+Expected<int> audit_one_run(const OneRunArguments& arguments);
+
+}  // namespace sotto::app

@@ -1,0 +1,78 @@
+#include "config_file.hpp"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "sotto/core/file.hpp"
+#include "sotto/optimizer/option_table.hpp"
+
+namespace sotto::app {
+namespace {
+
+bool names(const std::string& argument, const std::string& option) {
+  return argument == option || argument.starts_with(option + "=");
+}
+
+/// The value as one would type it; nothing for `false`, an empty text for `true`.
+Expected<std::optional<std::string>> text_of(const toml::node& node, const std::string& key) {
+  if (const auto flag = node.value_exact<bool>())
+    return *flag ? std::optional<std::string>("") : std::nullopt;
+  if (const auto whole = node.value_exact<std::int64_t>()) return fmt::format("{}", *whole);
+  if (const auto real = node.value_exact<double>()) return fmt::format("{}", *real);
+  if (const auto text = node.value_exact<std::string>()) return *text;
+  return fail(ErrorKind::kUsage,
+              fmt::format("{} must be a number, a text, true or false.", dashed(key)));
+}
+
+Expected<std::vector<std::string>> options_in(const std::string& path,
+                                              const std::vector<std::string>& given) {
+  SOTTO_ASSIGN(const std::string content, read_text_file(path));
+  toml::table table;
+  try {
+    table = toml::parse(content, path);
+  } catch (const toml::parse_error& error) {
+    return fail(ErrorKind::kUsage,
+                fmt::format("{}:{}:{}: {}",
+                            path,
+                            error.source().begin.line,
+                            error.source().begin.column,
+                            error.description()));
+  }
+  std::vector<std::string> options;
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    const std::string option = dashed(name);
+    if (std::any_of(given.begin(), given.end(), [&](const auto& g) { return names(g, option); }))
+      continue;
+    SOTTO_ASSIGN(const std::optional<std::string> value, text_of(node, name));
+    if (!value) continue;
+    options.push_back(option);
+    if (!value->empty()) options.push_back(*value);
+  }
+  return options;
+}
+
+}  // namespace
+
+Expected<std::vector<std::string>> with_config_file(const std::vector<std::string>& arguments) {
+  const auto at = std::find_if(
+      arguments.begin(), arguments.end(), [](const auto& a) { return names(a, "--config"); });
+  if (at == arguments.end() || at == arguments.begin()) return arguments;
+  const bool joined = *at != "--config";
+  if (!joined && at + 1 == arguments.end())
+    return fail(ErrorKind::kUsage, "--config needs the path of a TOML file.");
+  const std::string path = joined ? at->substr(std::string_view("--config=").size()) : *(at + 1);
+  std::vector<std::string> rest(arguments.begin() + 1, at);
+  rest.insert(rest.end(), at + (joined ? 1 : 2), arguments.end());
+  SOTTO_ASSIGN(const std::vector<std::string> options, options_in(path, rest));
+  std::vector<std::string> all = {arguments.front()};
+  all.insert(all.end(), options.begin(), options.end());
+  all.insert(all.end(), rest.begin(), rest.end());
+  return all;
+}
+
+}  // namespace sotto::app

@@ -1,0 +1,124 @@
+#include "sotto/audit/canary_engine.hpp"
+
+#include <cmath>
+
+#include "sotto/core/check.hpp"
+
+namespace sotto {
+namespace {
+
+/// Longer than any sensible clip radius, so that a canary counts as much as a unit may.
+constexpr double kLength = 1e6;
+/// Norms are reported rounded up.
+constexpr double kRoundUp = 1 + 1e-12;
+
+double normal(Stream& random) {
+  return std::sqrt(-2 * std::log(random.uniform())) * std::cos(2 * M_PI * random.uniform());
+}
+
+}  // namespace
+
+struct CanaryEngine::Mine final : Workspace {
+  std::unique_ptr<Workspace> inner;
+  Block inner_block;
+  std::vector<std::int64_t> indices;   // of the inner units in the block
+  std::vector<std::int64_t> canaries;  // in the block
+  std::vector<std::int64_t> places;    // where each of both kinds stands in the block
+  std::vector<std::int64_t> canary_places;
+  std::vector<double> numbers;
+};
+
+CanaryEngine::CanaryEngine(const Engine& inner, std::int64_t canaries, Stream& random)
+    : inner_(inner) {
+  SOTTO_CHECK(canaries > 0);
+  for (std::int64_t i = 0; i < canaries; ++i) {
+    Vector v(inner.parameters());
+    for (double& x : v) x = normal(random);
+    // Orthogonal to the others as long as there is room (twice, against rounding).
+    const std::int64_t first = i - i % inner.parameters();
+    for (int pass = 0; pass < 2; ++pass)
+      for (std::int64_t k = first; k < i; ++k) v -= v.dot(direction(k)) * direction(k);
+    directions_.push_back(v / v.norm());
+    inserted_.push_back(random.below(2) == 1);
+  }
+}
+
+Vector CanaryEngine::pull() const {
+  Vector sum = Vector::Zero(parameters());
+  for (std::int64_t i = 0; i < canaries(); ++i)
+    if (inserted(i)) sum += direction(i);
+  return sum;
+}
+
+std::unique_ptr<Engine::Workspace> CanaryEngine::make_workspace() const {
+  auto mine = std::make_unique<Mine>();
+  mine->inner = inner_.make_workspace();
+  return mine;
+}
+
+void CanaryEngine::split(const Block& block, Mine& mine) const {
+  mine.indices.clear();
+  mine.places.clear();
+  mine.canaries.clear();
+  mine.canary_places.clear();
+  for (std::int64_t k = 0; k < block.count; ++k) {
+    const std::int64_t unit = block[k];
+    if (unit < inner_.units()) {
+      mine.indices.push_back(unit);
+      mine.places.push_back(k);
+    } else {
+      mine.canaries.push_back(unit - inner_.units());
+      mine.canary_places.push_back(k);
+    }
+  }
+  mine.inner_block.index = mine.indices.data();
+  mine.inner_block.begin = 0;
+  mine.inner_block.count = static_cast<std::int64_t>(mine.indices.size());
+  mine.numbers.resize(mine.indices.size());
+}
+
+void CanaryEngine::evaluate_gradients(const Block& block,
+                                      std::span<const double> w,
+                                      Workspace& workspace,
+                                      std::span<double> norms) const {
+  auto& mine = static_cast<Mine&>(workspace);
+  split(block, mine);
+  if (mine.inner_block.count > 0)
+    inner_.evaluate_gradients(mine.inner_block, w, *mine.inner, mine.numbers);
+  for (std::size_t k = 0; k < mine.places.size(); ++k)
+    norms[static_cast<std::size_t>(mine.places[k])] = mine.numbers[k];
+  for (std::size_t k = 0; k < mine.canaries.size(); ++k)
+    norms[static_cast<std::size_t>(mine.canary_places[k])] =
+        inserted(mine.canaries[k]) ? kLength * kRoundUp : 0.0;
+}
+
+void CanaryEngine::add_gradients(Workspace& workspace,
+                                 std::span<const double> weights,
+                                 std::span<double> sum) const {
+  auto& mine = static_cast<Mine&>(workspace);
+  for (std::size_t k = 0; k < mine.places.size(); ++k)
+    mine.numbers[k] = weights[static_cast<std::size_t>(mine.places[k])];
+  if (!mine.places.empty()) inner_.add_gradients(*mine.inner, mine.numbers, sum);
+  for (std::size_t k = 0; k < mine.canaries.size(); ++k) {
+    const double weight = weights[static_cast<std::size_t>(mine.canary_places[k])];
+    if (weight == 0 || !inserted(mine.canaries[k])) continue;
+    const Vector& v = direction(mine.canaries[k]);
+    for (std::size_t j = 0; j < sum.size(); ++j)
+      sum[j] += weight * kLength * v[static_cast<Eigen::Index>(j)];
+  }
+}
+
+void CanaryEngine::evaluate_losses(const Block& block,
+                                   std::span<const double> w,
+                                   Workspace& workspace,
+                                   std::span<double> losses) const {
+  auto& mine = static_cast<Mine&>(workspace);
+  split(block, mine);
+  if (mine.inner_block.count > 0)
+    inner_.evaluate_losses(mine.inner_block, w, *mine.inner, mine.numbers);
+  for (std::size_t k = 0; k < mine.places.size(); ++k)
+    losses[static_cast<std::size_t>(mine.places[k])] = mine.numbers[k];
+  for (const std::int64_t place : mine.canary_places) losses[static_cast<std::size_t>(place)] = 0;
+}
+
+}  // namespace sotto

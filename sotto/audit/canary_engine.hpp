@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sotto/core/vector.hpp"
+#include "sotto/objective/engine.hpp"
+#include "sotto/random/stream.hpp"
+
+namespace sotto {
+
+/// Any engine with canaries after its own units. A canary's gradient is a random direction, the
+/// same wherever the model is, and so long that every clip radius is reached; one that was not
+/// inserted is there as a unit without any effect. Its loss is 0.
+class CanaryEngine final : public Engine {
+ public:
+  /// Draws the directions and, by fair coins, which canaries are inserted. `inner` must outlive
+  /// this.
+  CanaryEngine(const Engine& inner, std::int64_t canaries, Stream& random);
+
+  std::int64_t canaries() const { return static_cast<std::int64_t>(inserted_.size()); }
+  bool inserted(std::int64_t canary) const { return inserted_[static_cast<std::size_t>(canary)]; }
+  const Vector& direction(std::int64_t canary) const {
+    return directions_[static_cast<std::size_t>(canary)];
+  }
+  /// The sum of the inserted canaries' directions.
+  Vector pull() const;
+
+  std::int64_t units() const override { return inner_.units() + canaries(); }
+  std::int64_t parameters() const override { return inner_.parameters(); }
+  std::int64_t block_size() const override { return inner_.block_size(); }
+  std::unique_ptr<Workspace> make_workspace() const override;
+  void evaluate_gradients(const Block& block,
+                          std::span<const double> w,
+                          Workspace& workspace,
+                          std::span<double> norms) const override;
+  void add_gradients(Workspace& workspace,
+                     std::span<const double> weights,
+                     std::span<double> sum) const override;
+  void evaluate_losses(const Block& block,
+                       std::span<const double> w,
+                       Workspace& workspace,
+                       std::span<double> losses) const override;
+
+ private:
+  struct Mine;
+  /// Splits the block into the inner engine's units and the canaries.
+  void split(const Block& block, Mine& mine) const;
+
+  const Engine& inner_;
+  std::vector<Vector> directions_;
+  std::vector<bool> inserted_;
+};
+
+}  // namespace sotto

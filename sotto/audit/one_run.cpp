@@ -1,0 +1,172 @@
+#include "sotto/audit/one_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "sotto/audit/canary_engine.hpp"
+#include "sotto/core/check.hpp"
+#include "sotto/oracle/private_oracle.hpp"
+
+namespace sotto {
+namespace {
+
+/// Adds up the released gradients less what the known units contribute on average: what is left is
+/// noise and canaries.
+class Listener final : public Oracle {
+ public:
+  Listener(Oracle& inner, const Engine& known)
+      : inner_(inner), known_(known), heard_(Vector::Zero(known.parameters())) {}
+
+  const PublicProblem& problem() const override { return inner_.problem(); }
+  Expected<Released<Vector>> gradient(const GradientQuery& query) override {
+    SOTTO_ASSIGN(Released<Vector> answer, inner_.gradient(query));
+    known_.clipped_gradients({}, query.at, query.clip_radius, rest_);
+    const double noise = query.noise_multiplier * query.clip_radius;
+    heard_ += query.sampling.rate / (noise * noise) *
+              (static_cast<double>(problem().n) * answer.value() - rest_);
+    return answer;
+  }
+  Expected<Released<double>> loss(const LossQuery& query) override { return inner_.loss(query); }
+
+  const Vector& heard() const { return heard_; }
+
+ private:
+  Oracle& inner_;
+  PerExampleSum known_;
+  Vector rest_;
+  Vector heard_;
+};
+
+}  // namespace
+
+double one_run_p_value(std::int64_t canaries,
+                       std::int64_t guesses,
+                       std::int64_t correct,
+                       double epsilon,
+                       double delta) {
+  SOTTO_CHECK(0 <= correct && correct <= guesses && guesses <= canaries && epsilon >= 0);
+  if (correct == 0 || guesses == 0) return 1;
+  const double right = 1 / (1 + std::exp(-epsilon));
+  const boost::math::binomial law(static_cast<double>(guesses), right);
+  const double tail =
+      boost::math::cdf(boost::math::complement(law, static_cast<double>(correct - 1)));
+  double steepest = 0;
+  double below = 0;
+  for (std::int64_t i = 1; i <= correct; ++i) {
+    const double mass = boost::math::pdf(law, static_cast<double>(correct - i));
+    below += mass;
+    steepest = std::max(steepest, below / static_cast<double>(i));
+    if (static_cast<double>(i) * steepest > 1) break;  // below never exceeds 1
+  }
+  return std::min(1.0, tail + 2 * static_cast<double>(canaries) * delta * steepest);
+}
+
+double one_run_epsilon_bound(
+    std::int64_t canaries, std::int64_t guesses, std::int64_t correct, double delta, double alpha) {
+  const auto refuted = [&](double epsilon) {
+    return one_run_p_value(canaries, guesses, correct, epsilon, delta) < alpha;
+  };
+  if (!refuted(0)) return 0;
+  double low = 0;
+  double high = 1;
+  while (high < 64 && refuted(high)) high *= 2;
+  for (int i = 0; i < 50; ++i) {
+    const double middle = (low + high) / 2;
+    (refuted(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+OneRunGuess guess_canaries(std::span<const double> scores,
+                           const std::vector<bool>& inserted,
+                           double delta,
+                           double alpha) {
+  SOTTO_CHECK(scores.size() == inserted.size());
+  std::vector<std::size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return scores[a] > scores[b];
+  });
+  const auto m = static_cast<std::int64_t>(scores.size());
+  OneRunGuess best;
+  for (const std::int64_t share : {1, 2, 4, 8}) {
+    const auto side = static_cast<std::size_t>(m / (2 * share));
+    OneRunGuess guess;
+    guess.guesses = 2 * static_cast<std::int64_t>(side);
+    for (std::size_t k = 0; k < side; ++k) {
+      guess.correct += inserted[order[k]];
+      guess.correct += !inserted[order[order.size() - 1 - k]];
+    }
+    guess.lower_bound = one_run_epsilon_bound(m, guess.guesses, guess.correct, delta, alpha / 4);
+    if (guess.lower_bound > best.lower_bound || best.guesses == 0) best = guess;
+  }
+  return best;
+}
+
+Expected<OneRunReport> audit_in_one_run(const Engine& engine,
+                                        PublicProblem problem,
+                                        const TrainOptions& train_options,
+                                        const OneRunOptions& options,
+                                        Observer& observer) {
+  if (options.canaries < 10 || options.canaries > 1'000'000)
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("--canaries must lie between 10 and 1,000,000, but is {}.", options.canaries));
+  if (problem.relation != Relation::kZeroOut)
+    return fail(ErrorKind::kUsage,
+                "the one-run audit inserts canaries or leaves them without effect, so it needs "
+                "--neighbours zero-out.");
+  problem.n += options.canaries;
+  SOTTO_ASSIGN(PreparedRun prepared, prepare(problem, train_options));
+  if (!prepared.method->is_private)
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("{} claims no privacy, so there is nothing to audit.", prepared.method->name));
+
+  // Not the streams of the run itself, which a seed would make equal.
+  Stream random = train_options.seed ? Stream::seeded(*train_options.seed, Purpose::kData, 1)
+                                     : Stream::secure(Purpose::kData);
+  const CanaryEngine with_canaries(engine, options.canaries, random);
+  LedgerOptions granted;
+  granted.budget = {train_options.epsilon.value_or(std::numeric_limits<double>::infinity()),
+                    train_options.delta};
+  granted.plan = prepared.plan.event;
+  granted.planned_samples = prepared.plan.noise_samples;
+  granted.accountant = prepared.accountant;
+  granted.method = prepared.method->name;
+  granted.journal_path = train_options.journal_path;
+  SOTTO_ASSIGN(Ledger ledger, Ledger::open(std::move(granted)));
+  const auto stream = [&](Purpose purpose) {
+    return train_options.seed ? Stream::seeded(*train_options.seed, purpose)
+                              : Stream::secure(purpose);
+  };
+  PrivateOracle oracle(
+      with_canaries, problem, ledger, stream(Purpose::kSampling), stream(Purpose::kNoise));
+  Listener listener(oracle, engine);
+  SOTTO_ASSIGN(OptimizerResult result,
+               prepared.configured.optimizer->run(listener, prepared.noise_multiplier, observer));
+  SOTTO_TRY(ledger.close());
+  OneRunReport report;
+  report.w = std::move(result.w);
+  SOTTO_ASSIGN(report.epsilon, ledger.epsilon_spent());
+
+  std::vector<double> scores;
+  std::vector<bool> inserted;
+  for (std::int64_t i = 0; i < options.canaries; ++i) {
+    scores.push_back(listener.heard().dot(with_canaries.direction(i)));
+    inserted.push_back(with_canaries.inserted(i));
+  }
+  report.guess = guess_canaries(scores, inserted, train_options.delta, 1 - options.confidence);
+  const auto n = static_cast<double>(problem.n);
+  report.canary_pull = with_canaries.pull().norm() / n;
+  report.canary_share = static_cast<double>(options.canaries) / n;
+  return report;
+}
+
+}  // namespace sotto

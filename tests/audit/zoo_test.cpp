@@ -1,0 +1,30 @@
+// The quick part of the zoo; tests/slow/zoo_test.cpp has all of it.
+
+#include <gtest/gtest.h>
+
+#include "tests/support/zoo/full_batch.hpp"
+#include "tests/support/zoo/sampled.hpp"
+
+namespace sotto {
+namespace {
+
+using namespace testing::zoo;
+
+TEST(Zoo, QuickCasesAreCaught) {
+  for (const Case& broken : {halved_sensitivity(),
+                             clip_after_averaging(),
+                             private_means(),
+                             noise_against_preference(),
+                             fixed_size_as_poisson()}) {
+    Scores scores;
+    collect(broken.trial(), broken.runs, scores);
+    const auto judged = judge(scores, *broken.claim, {0.99, 0.2});
+    ASSERT_TRUE(judged) << broken.name << ": " << judged.error().message;
+    EXPECT_GE(broken.real, 1.3 * broken.claimed) << broken.name;
+    EXPECT_GT(judged->lower_bound, broken.claimed) << broken.name;
+    EXPECT_LE(judged->plain_bound, broken.real) << broken.name;
+  }
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,248 @@
+// audit, verify, and what neighbouring data sets may not change, from the outside.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "tests/support/command.hpp"
+#include "tests/support/zoo/dropped_charge.hpp"
+
+namespace sotto::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+TEST(AuditCommand, SaysWhatItFound) {
+  const TempDir dir;
+  const auto run = sotto({"audit",
+                          "--method",
+                          "dp-gd",
+                          "--epsilon",
+                          "4",
+                          "--delta",
+                          "1e-5",
+                          "--runs",
+                          "1000",
+                          "--json",
+                          "--roc",
+                          dir.file("roc.csv")});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const json result = json::parse(run.out);
+  EXPECT_EQ(result["method"], "dp-gd");
+  EXPECT_EQ(result["claimed"]["epsilon"], 4);
+  EXPECT_EQ(result["claimed"]["delta"], 1e-5);
+  EXPECT_EQ(result["confidence"], 0.95);
+  EXPECT_EQ(result["runs"], 1000);
+  EXPECT_GT(result["lower_bound"].get<double>(), 2);
+  EXPECT_LT(result["lower_bound"].get<double>(), 4);
+  EXPECT_EQ(result["verdict"], "consistent");
+  const std::string roc = TempDir::read(dir.file("roc.csv"));
+  EXPECT_THAT(roc, HasSubstr("false_alarm,detected,claimed_at_most\n0,"));
+  EXPECT_EQ(std::count(roc.begin(), roc.end(), '\n'), 102);
+}
+
+TEST(AuditCommand, NamesTheRunsThatItWouldNeed) {
+  const auto run =
+      sotto({"audit", "--epsilon", "1", "--delta", "1e-5", "--runs", "300", "--view", "final"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("not enough power"));
+  EXPECT_TRUE(std::regex_search(run.out, std::regex("--runs [0-9]{4,}"))) << run.out;
+}
+
+TEST(AuditCommand, ContinuesFromAFile) {
+  const TempDir dir;
+  const std::vector<std::string> base = {
+      "audit", "--method", "dp-sgd", "--epsilon", "4", "--delta", "1e-5", "--json"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), base.begin(), base.end());
+    return sotto(more);
+  };
+  ASSERT_EQ(with({"--runs", "200", "--resume", dir.file("scores")}).code, 0);
+  const auto continued = with({"--runs", "600", "--resume", dir.file("scores")});
+  ASSERT_EQ(continued.code, 0) << continued.err;
+  const auto at_once = with({"--runs", "600"});
+  json a = json::parse(continued.out);
+  json b = json::parse(at_once.out);
+  a.erase("seconds");
+  b.erase("seconds");
+  EXPECT_EQ(a, b);
+  EXPECT_EQ(with({"--runs", "600", "--canary", "label-flip", "--resume", dir.file("scores")}).code,
+            3)
+      << "scores of another audit";
+}
+
+TEST(AuditCommand, OneRun) {
+  const TempDir dir;
+  const std::string data = dir.write("train.svm", small_libsvm());
+  const auto run = sotto({"audit",
+                          "--one-run",
+                          "--canaries",
+                          "100",
+                          "--epsilon",
+                          "2",
+                          "--delta",
+                          "1e-4",
+                          "--row-norm",
+                          "1",
+                          "--json",
+                          data});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const json result = json::parse(run.out);
+  EXPECT_EQ(result["canaries"], 100);
+  EXPECT_LE(result["correct"], result["guesses"]);
+  EXPECT_LE(result["lower_bound"].get<double>(), 2);
+  EXPECT_NEAR(result["canary_share"].get<double>(), 1.0 / 3, 1e-12);
+}
+
+TEST(AuditCommand, Mistakes) {
+  EXPECT_EQ(sotto({"audit", "--method", "dp-gd"}).code, 2) << "no claim";
+  EXPECT_EQ(sotto({"audit", "--method", "gd", "--epsilon", "1", "--delta", "1e-5"}).code, 2);
+  EXPECT_EQ(sotto({"audit", "--epsilon", "1", "--delta", "1e-5", "--runs", "5"}).code, 2);
+  EXPECT_EQ(sotto({"audit", "--epsilon", "1", "--delta", "1e-5", "--view", "none"}).code, 2);
+  EXPECT_EQ(sotto({"audit", "--epsilon", "1", "--delta", "1e-5", "--canary", "none"}).code, 2);
+  EXPECT_EQ(sotto({"audit", "--epsilon", "1", "--delta", "1e-5", "data.svm"}).code, 2);
+  EXPECT_EQ(sotto({"audit", "--one-run", "--epsilon", "1", "--delta", "1e-5"}).code, 2)
+      << "no data";
+  EXPECT_EQ(
+      sotto({"audit", "--epsilon", "1", "--delta", "1e-5", "--roc", "/no/such/folder/f"}).code, 6);
+}
+
+TEST(VerifyCommand, ARealRunHoldsAndItsEditedRecordDoesNot) {
+  const TempDir dir;
+  const std::string data = dir.write("train.svm", small_libsvm());
+  for (const std::string method : {"dp-gd", "dp-sgd"}) {
+    const std::string record = dir.file(method + ".json");
+    const auto run = sotto({"train",
+                            "--method",
+                            method,
+                            "--steps",
+                            "10",
+                            "--epsilon",
+                            "1",
+                            "--delta",
+                            "1e-4",
+                            "--row-norm",
+                            "1",
+                            "--record",
+                            record,
+                            "-q",
+                            data,
+                            dir.file("model.json")});
+    ASSERT_EQ(run.code, 0) << run.err;
+    const auto good = sotto({"verify", record});
+    EXPECT_EQ(good.code, 0) << good.out << good.err;
+    EXPECT_THAT(good.out, HasSubstr("The record holds together."));
+
+    json edited = json::parse(TempDir::read(record));
+    edited["drawn"][0]["count"] = edited["drawn"][0]["count"].get<int>() + 1;
+    const auto bad = sotto({"verify", dir.write("edited.json", edited.dump())});
+    EXPECT_EQ(bad.code, 5);
+    EXPECT_THAT(bad.out, HasSubstr("a charge was dropped"));
+  }
+}
+
+TEST(VerifyCommand, FlagsAndMistakes) {
+  const TempDir dir;
+  const std::string data = dir.write("train.svm", small_libsvm());
+  const auto run = sotto({"train",
+                          "--steps",
+                          "5",
+                          "--epsilon",
+                          "1",
+                          "--delta",
+                          "1e-4",
+                          "--row-norm",
+                          "1",
+                          "--seed",
+                          "7",
+                          "--unsafe-diagnostics",
+                          "--record",
+                          dir.file("run.json"),
+                          "-q",
+                          data,
+                          dir.file("model.json")});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto flagged = sotto({"verify", "--json", dir.file("run.json")});
+  EXPECT_EQ(flagged.code, 0);
+  int flags = 0;
+  const json result = json::parse(flagged.out);
+  for (const auto& check : result["checks"]) flags += check["outcome"] == "FLAG";
+  EXPECT_EQ(flags, 2);
+  EXPECT_EQ(sotto({"verify", dir.write("dropped.json", zoo::dropped_charge().dump())}).code, 5);
+  EXPECT_EQ(sotto({"verify", "/no/such/file"}).code, 6);
+  EXPECT_EQ(sotto({"verify", dir.write("cut.json", "{\"sotto_run\":")}).code, 3);
+  EXPECT_EQ(sotto({"verify", dir.file("model.json")}).code, 3) << "a model is not a record";
+}
+
+/// What a run shows beside its released values: exit code, messages, sizes of files, and the record
+/// without numbers that are released (the trace's norms) or times.
+struct Seen {
+  int code = 0;
+  std::string messages;
+  std::string record;
+  std::size_t model_weights = 0;
+};
+
+Seen train_on(const std::string& rows, const std::string& method) {
+  const TempDir dir;
+  const std::string data = dir.write("train.svm", rows);
+  const auto run = sotto({"train",
+                          "--method",
+                          method,
+                          "--steps",
+                          "20",
+                          "--epsilon",
+                          "1",
+                          "--delta",
+                          "1e-4",
+                          "--row-norm",
+                          "1",
+                          "--dim",
+                          "2",
+                          "--record",
+                          dir.file("run.json"),
+                          data,
+                          dir.file("model.json")});
+  Seen seen;
+  seen.code = run.code;
+  seen.messages = run.out + run.err;
+  for (std::size_t at; (at = seen.messages.find(dir.file(""))) != std::string::npos;)
+    seen.messages.erase(at, dir.file("").size());
+  if (run.code != 0) return seen;
+  json record = json::parse(TempDir::read(dir.file("run.json")));
+  for (auto& point : record["trace"]) {
+    point.erase("gradient_norm");
+    point.erase("seconds");
+  }
+  for (const char* name : {"load_seconds", "calibrate_seconds", "train_seconds"})
+    record.erase(name);
+  seen.record = record.dump();
+  seen.model_weights = json::parse(TempDir::read(dir.file("model.json")))["weights"].size();
+  return seen;
+}
+
+// One record replaced by an outlier, by nothing at all, or by one with the other label: everything
+// but the released values must be the same, letter by letter.
+TEST(SideChannels, NeighboursDifferInReleasedValuesOnly) {
+  const std::string rows = small_libsvm();
+  const std::string rest = rows.substr(rows.find('\n'));
+  for (const std::string method : {"dp-gd", "dp-sgd"}) {
+    const Seen base = train_on(rows, method);
+    ASSERT_EQ(base.code, 0) << base.messages;
+    for (const std::string first :
+         {"+1 1:1e30 2:-1e30", "+1 1:0", "-1 1:0.8 2:0.1", "+1 2:1e-40"}) {
+      const Seen other = train_on(first + rest, method);
+      EXPECT_EQ(other.code, base.code) << first;
+      EXPECT_EQ(other.messages, base.messages) << first;
+      EXPECT_EQ(other.record, base.record) << first;
+      EXPECT_EQ(other.model_weights, base.model_weights) << first;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sotto::testing
