@@ -56,8 +56,7 @@ struct RecursiveOptions : OutputOptions {
 
 class RecursiveDescent final : public Optimizer {
  public:
-  /// All optional fields but `phase` must be filled. `smoothness`: L1 = R² sup|phi''|, of the
-  /// data part alone.
+  /// All optional fields but `phase` must be filled.
   RecursiveDescent(RecursiveOptions options, const PublicProblem& problem);
 
   Plan plan(const PublicProblem& problem, double noise_multiplier) const override;
