@@ -140,7 +140,16 @@ void print_prepared(const PreparedRun& run,
                  short_number(setting.value),
                  origin_text(setting.origin));
   fmt::print(stderr, "\n");
-  if (run.method->is_private)
+  if (!run.method->is_private) return;
+  if (!run.plan.filter.empty())
+    fmt::print(stderr,
+               "releases are chosen during the run; the {} filter ends it at epsilon {:.5g}, delta "
+               "{:g} ({})\n",
+               run.plan.filter,
+               run.epsilon_planned,
+               options.delta,
+               to_string(problem.relation));
+  else
     fmt::print(stderr,
                "noise multiplier {:.5g}{}; the plan costs epsilon {:.5g} at delta {:g} ({}, {})\n",
                run.noise_multiplier,
@@ -171,7 +180,9 @@ Expected<int> dry_run(const Request& request, const Arguments& arguments) {
     fmt::print("{}\n", to_json(run, request.train.delta).dump());
   } else {
     print_prepared(run, problem, request.train);
-    if (run.method->is_private) fmt::print("plan {}\n", to_string(run.plan.event));
+    if (run.method->is_private)
+      fmt::print("plan {}\n",
+                 run.plan.filter.empty() ? to_string(run.plan.event) : "filter " + run.plan.filter);
     for (const auto& warning : run.warnings) fmt::print(stderr, "warning: {}\n", warning);
   }
   return kSuccess;
@@ -202,7 +213,8 @@ Expected<int> run_train(const Arguments& arguments) {
         std::max(1e-300, *std::max_element(data.table.norms().begin(), data.table.norms().end()));
   const std::int64_t n =
       request.relation == Relation::kAddRemove ? arguments.public_n : data.table.units();
-  const PublicProblem problem = make_problem(request, arguments, n, data.table.dim(), row_norm);
+  PublicProblem problem = make_problem(request, arguments, n, data.table.dim(), row_norm);
+  problem.linear_rows = row_norm > 0 && !data.table.has_units();
   SOTTO_TRY(require_row_norm(problem, request));
   request.train.unit = data.unit;
   request.train.journal_path = arguments.model_path + ".journal";

@@ -61,7 +61,8 @@ nlohmann::json to_json(const PreparedRun& run, double delta) {
     json["epsilon_planned"] = run.epsilon_planned;
     json["delta"] = delta;
     json["accountant"] = run.accountant->name();
-    json["plan"] = to_string(run.plan.event);
+    json["plan"] =
+        run.plan.filter.empty() ? to_string(run.plan.event) : "filter " + run.plan.filter;
   }
   return json;
 }

@@ -19,11 +19,19 @@ class Attacker final : public Oracle {
 
   const PublicProblem& problem() const override { return inner_.problem(); }
   Expected<Released<Vector>> gradient(const GradientQuery& query) override;
+  Expected<Released<Vector>> gradient_pair(const GradientPairQuery& query) override;
+  /// Selections are passed on; what they tell is not used.
+  Expected<Released<std::int64_t>> select(const SelectionQuery& query) override {
+    return inner_.select(query);
+  }
   Expected<Released<double>> loss(const LossQuery& query) override;
 
   double log_likelihood_ratio() const { return log_ratio_; }
 
  private:
+  /// Adds the ratio of an answer that is the mean of terms; rest_, v0_ and v1_ hold their sums.
+  void add_ratio(const Vector& answer, double q, double s);
+
   Oracle& inner_;
   PerExampleSum others_;
   PerExampleSum last0_;

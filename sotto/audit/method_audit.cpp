@@ -14,12 +14,14 @@ namespace sotto {
 namespace {
 
 using Option = std::pair<const char*, const char*>;
-constexpr std::array<Option, 6> kStrongAttack = {Option{"steps", "20"},
+constexpr std::array<Option, 8> kStrongAttack = {Option{"steps", "20"},
                                                  Option{"step_size", "0.1"},
                                                  Option{"schedule", "constant"},
                                                  Option{"momentum", "0"},
                                                  Option{"clip_radius", "0.25"},
-                                                 Option{"expected_batch", "20"}};
+                                                 Option{"expected_batch", "20"},
+                                                 Option{"splits", "10"},
+                                                 Option{"candidates", "3"}};
 
 GivenOptions with_defaults(GivenOptions given, const MethodInfo& method) {
   const auto has = [](const auto& list, std::string_view name, auto project) {
@@ -93,27 +95,42 @@ Expected<MethodAudit> MethodAudit::prepare(const MethodAuditOptions& options) {
   train.method = options.method;
   train.options = with_defaults(options.options, *method);
   train.epsilon = options.epsilon;
+  train.seed = options.seed;
   train.delta = options.delta;
   const PublicProblem& problem = audit.worlds_->problem();
   SOTTO_ASSIGN(audit.prepared_, sotto::prepare(problem, train));
   audit.price_ =
       std::make_unique<KnownPrice>(*audit.prepared_.accountant, audit.prepared_.epsilon_planned);
   const Optimizer& optimizer = *audit.prepared_.configured.optimizer;
-  SOTTO_ASSIGN(audit.claim_,
-               sharpest_claim(
-                   options.epsilon,
-                   options.delta,
-                   [&optimizer, problem](double z) { return optimizer.plan(problem, z).event; },
-                   audit.prepared_.noise_multiplier));
+  if (audit.prepared_.plan.filter.empty()) {
+    SOTTO_ASSIGN(audit.claim_,
+                 sharpest_claim(
+                     options.epsilon,
+                     options.delta,
+                     [&optimizer, problem](double z) { return optimizer.plan(problem, z).event; },
+                     audit.prepared_.noise_multiplier));
+  } else {
+    audit.claim_ = plain_claim(options.epsilon, options.delta);
+  }
   // What one run can't do, none can: the first failure is the user's to see.
   SOTTO_TRY(audit.try_run(1, -1));
   return audit;
 }
 
+Expected<Ledger> MethodAudit::open() const {
+  const Plan& plan = prepared_.plan;
+  if (plan.filter.empty())
+    return open_ledger(plan.event, plan.noise_samples, options_.delta, *price_);
+  LedgerOptions granted;
+  granted.budget = {options_.epsilon, options_.delta};
+  granted.filter = plan.filter;
+  granted.relation = options_.relation;
+  granted.planned_samples = plan.noise_samples;
+  return Ledger::open(std::move(granted));
+}
+
 Expected<double> MethodAudit::try_run(int world, std::int64_t run) const {
-  SOTTO_ASSIGN(
-      Ledger ledger,
-      open_ledger(prepared_.plan.event, prepared_.plan.noise_samples, options_.delta, *price_));
+  SOTTO_ASSIGN(Ledger ledger, open());
   const std::uint64_t instance =
       2 * static_cast<std::uint64_t>(run + 1) + static_cast<std::uint64_t>(world);
   PrivateOracle oracle(worlds_->engine(world),

@@ -10,6 +10,7 @@
 #include "sotto/audit/known_price.hpp"
 #include "sotto/audit/worlds.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/privacy/ledger.hpp"
 #include "sotto/training/train.hpp"
 
 namespace sotto {
@@ -73,6 +74,7 @@ class MethodAudit {
 
  private:
   MethodAudit() = default;
+  Expected<Ledger> open() const;
   Expected<double> try_run(int world, std::int64_t run) const;
 
   MethodAuditOptions options_;

@@ -32,6 +32,13 @@ class Listener final : public Oracle {
               (static_cast<double>(problem().n) * answer.value() - rest_);
     return answer;
   }
+  /// Pairs and selections are passed on; what they tell is not used.
+  Expected<Released<Vector>> gradient_pair(const GradientPairQuery& query) override {
+    return inner_.gradient_pair(query);
+  }
+  Expected<Released<std::int64_t>> select(const SelectionQuery& query) override {
+    return inner_.select(query);
+  }
   Expected<Released<double>> loss(const LossQuery& query) override { return inner_.loss(query); }
 
   const Vector& heard() const { return heard_; }

@@ -21,13 +21,13 @@ constexpr double kSigmoidSecond = 0.096225044864937627;
 LossInfo loss_info(const LossSpec& loss) {
   switch (loss.kind) {
     case LossKind::kLogistic:
-      return {true, 1, 0, 0.25, kSigmoidSecond, 0.5};
+      return {LossKind::kLogistic, true, 1, 0, 0.25, kSigmoidSecond, 0.5};
     case LossKind::kSigmoid:
-      return {true, 0.25, -kSigmoidSecond, kSigmoidSecond, 0.125, 0.25};
+      return {LossKind::kSigmoid, true, 0.25, -kSigmoidSecond, kSigmoidSecond, 0.125, 0.25};
     case LossKind::kSquared:
-      return {false, kInfinity, 1, 1, 0, 1};
+      return {LossKind::kSquared, false, kInfinity, 1, 1, 0, 1};
     case LossKind::kHuber:
-      return {false, loss.threshold, 0, 1, kInfinity, 1};
+      return {LossKind::kHuber, false, loss.threshold, 0, 1, kInfinity, 1};
   }
   SOTTO_CHECK(false && "unknown loss");
 }

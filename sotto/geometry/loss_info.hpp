@@ -26,6 +26,7 @@ struct LossSpec {
 /// bounds of φ' by R, of φ'' by R², of φ''' by R³ to bound gradients, Hessians and the Hessian's
 /// Lipschitz constant.
 struct LossInfo {
+  LossKind kind;
   bool classification;   ///< labels are ±1 and the argument is the margin
   double sup_first;      ///< sup |φ'|
   double inf_second;     ///< inf φ''

@@ -4,6 +4,24 @@
 
 namespace sotto {
 
+void Engine::evaluate_gradient_pairs(const Block&,
+                                     std::span<const double>,
+                                     std::span<const double>,
+                                     Workspace&) const {
+  SOTTO_CHECK(has_gradient_pairs() && "this engine has no gradient pairs");
+}
+
+void Engine::pair_norms(Workspace&, double, double, std::span<double>) const {
+  SOTTO_CHECK(has_gradient_pairs() && "this engine has no gradient pairs");
+}
+
+void Engine::add_gradient_pairs(Workspace&,
+                                std::span<const double>,
+                                std::span<const double>,
+                                std::span<double>) const {
+  SOTTO_CHECK(has_gradient_pairs() && "this engine has no gradient pairs");
+}
+
 void Engine::evaluate_hessians(const Block&,
                                std::span<const double>,
                                Workspace&,

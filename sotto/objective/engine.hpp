@@ -50,6 +50,31 @@ class Engine {
                              std::span<const double> weights,
                              std::span<double> sum) const = 0;
 
+  /// Gradients at two points in one visit of the rows. An example's two pieces are its gradient
+  /// g(w) and the difference g(w) - g(before).
+  virtual bool has_gradient_pairs() const { return false; }
+  virtual void evaluate_gradient_pairs(const Block& block,
+                                       std::span<const double> w,
+                                       std::span<const double> before,
+                                       Workspace& workspace) const;
+  /// norms[k] = norm of gradient · g(w) + difference · (g(w) - g(before)) of example k, never below
+  /// the norm of what add_gradient_pairs adds for these two weights. As for gradients, NaN or
+  /// infinity if a piece with a weight other than 0 is not finite.
+  virtual void pair_norms(Workspace& workspace,
+                          double gradient,
+                          double difference,
+                          std::span<double> norms) const;
+  /// sum += sum_k gradient[k] · g(w) + difference[k] · (g(w) - g(before)). A weight of 0 adds
+  /// exactly nothing of its piece.
+  virtual void add_gradient_pairs(Workspace& workspace,
+                                  std::span<const double> gradient,
+                                  std::span<const double> difference,
+                                  std::span<double> sum) const;
+
+  /// True if every example is one row, its gradient a multiple of that row, and no row is longer
+  /// than `norm`: what sensitivities that follow the iterate rest on.
+  virtual bool is_linear_within(double) const { return false; }
+
   /// losses[k] = loss of example k at w.
   virtual void evaluate_losses(const Block& block,
                                std::span<const double> w,

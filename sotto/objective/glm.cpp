@@ -146,13 +146,14 @@ void GlmEngine::predict(const Block& block, std::span<const double> w, Scratch& 
   SOTTO_CHECK(static_cast<std::int64_t>(w.size()) == parameters());
   select_rows(block, s);
   s.predictions.resize(to_size(s.row_count));
-  const double* padded = w.data();
-  if (width_ != parameters()) {
-    s.w.assign(to_size(width_), 0.0);
-    std::copy(w.begin(), w.end(), s.w.begin());
-    padded = s.w.data();
-  }
-  predict_rows(s.list(), padded, s.predictions.data());
+  predict_rows(s.list(), padded(w, s.w), s.predictions.data());
+}
+
+const double* GlmEngine::padded(std::span<const double> w, std::vector<double>& memory) const {
+  if (width_ == parameters()) return w.data();
+  memory.assign(to_size(width_), 0.0);
+  std::copy(w.begin(), w.end(), memory.begin());
+  return memory.data();
 }
 
 void GlmEngine::evaluate(Order order,
@@ -188,17 +189,20 @@ void GlmEngine::evaluate_hessians(const Block& block,
   evaluate(Order::kHessian, block, w, workspace, norms);
 }
 
+const double* GlmEngine::weights_by_row(Scratch& s,
+                                        std::span<const double> weights,
+                                        std::vector<double>& memory) const {
+  if (s.first.empty()) return weights.data();
+  memory.resize(to_size(s.row_count));
+  for (std::size_t k = 0; k < to_size(s.units); ++k)
+    std::fill(memory.begin() + s.first[k], memory.begin() + s.first[k + 1], weights[k]);
+  return memory.data();
+}
+
 RowList GlmEngine::weigh(Scratch& s, std::span<const double> weights) const {
   SOTTO_CHECK(static_cast<std::int64_t>(weights.size()) >= s.units);
   SOTTO_CHECK(static_cast<std::int64_t>(s.coefficients.size()) == s.row_count);
-  const double* by_row = weights.data();
-  if (!s.first.empty()) {
-    s.row_weights.resize(to_size(s.row_count));
-    for (std::size_t k = 0; k < to_size(s.units); ++k)
-      std::fill(
-          s.row_weights.begin() + s.first[k], s.row_weights.begin() + s.first[k + 1], weights[k]);
-    by_row = s.row_weights.data();
-  }
+  const double* by_row = weights_by_row(s, weights, s.row_weights);
   s.weighted_rows.resize(to_size(s.row_count));
   s.weighted_coefficients.resize(to_size(s.row_count));
   return kernels_.weigh(s.list(),
@@ -213,7 +217,11 @@ void GlmEngine::add_gradients(Workspace& workspace,
                               std::span<double> sum) const {
   SOTTO_CHECK(static_cast<std::int64_t>(sum.size()) == parameters());
   auto& s = static_cast<Scratch&>(workspace);
-  const RowList list = weigh(s, weights);
+  add_weighted(s, weigh(s, weights), sum);
+}
+
+/// sum += the rows of the list with the weighted coefficients.
+void GlmEngine::add_weighted(Scratch& s, RowList list, std::span<double> sum) const {
   if (width_ == parameters()) {
     add_rows(list, s.weighted_coefficients.data(), sum.data());
     return;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "sotto/data/table.hpp"
 #include "sotto/geometry/loss_info.hpp"
@@ -43,6 +44,20 @@ class GlmEngine final : public Engine {
   void add_gradients(Workspace& workspace,
                      std::span<const double> weights,
                      std::span<double> sum) const override;
+  bool has_gradient_pairs() const override { return true; }
+  void evaluate_gradient_pairs(const Block& block,
+                               std::span<const double> w,
+                               std::span<const double> before,
+                               Workspace& workspace) const override;
+  void pair_norms(Workspace& workspace,
+                  double gradient,
+                  double difference,
+                  std::span<double> norms) const override;
+  void add_gradient_pairs(Workspace& workspace,
+                          std::span<const double> gradient,
+                          std::span<const double> difference,
+                          std::span<double> sum) const override;
+  bool is_linear_within(double norm) const override;
   void evaluate_losses(const Block& block,
                        std::span<const double> w,
                        Workspace& workspace,
@@ -68,6 +83,11 @@ class GlmEngine final : public Engine {
                 std::span<double> norms) const;
   void select_rows(const Block& block, Scratch& scratch) const;
   void predict(const Block& block, std::span<const double> w, Scratch& scratch) const;
+  const double* padded(std::span<const double> w, std::vector<double>& memory) const;
+  const double* weights_by_row(Scratch& scratch,
+                               std::span<const double> weights,
+                               std::vector<double>& memory) const;
+  void add_weighted(Scratch& scratch, glm_kernels::RowList list, std::span<double> sum) const;
   glm_kernels::RowList weigh(Scratch& scratch, std::span<const double> weights) const;
 
   double unit_norm(Order order, Scratch& scratch, std::int64_t begin, std::int64_t end) const;

@@ -172,6 +172,48 @@ void dense_predict(DenseRows table, RowList list, const double* w, double* predi
   }
 }
 
+/// Two rows at a time; each sum in the order of dense_predict.
+void dense_predict_pair(DenseRows table,
+                        RowList list,
+                        const double* w,
+                        const double* before,
+                        double* predictions,
+                        double* predictions_before) {
+  const bool short_rows = table.stride <= 512;
+  const std::int64_t ahead = 4 + 2048 / (table.stride + 8);
+  for (std::int64_t k = 0; k < list.count; k += 2) {
+    const bool two = k + 1 < list.count;
+    const float* x0 = table.base + list.rows[k] * table.stride;
+    const float* x1 = table.base + list.rows[k + two] * table.stride;
+    if (short_rows && k % 4 == 0) prefetch_rows(table, list, k + ahead);
+    Real a0{}, a1{}, b0{}, b1{}, c0{}, c1{}, d0{}, d1{};
+    for (std::int64_t j = 0; j < table.stride; j += 2 * kLanes) {
+      const Real y0 = widen(x0 + j);
+      const Real y1 = widen(x1 + j);
+      const Real u = load(w + j);
+      const Real v = load(before + j);
+      a0 += y0 * u;
+      a1 += y1 * u;
+      c0 += y0 * v;
+      c1 += y1 * v;
+      const Real z0 = widen(x0 + j + kLanes);
+      const Real z1 = widen(x1 + j + kLanes);
+      const Real s = load(w + j + kLanes);
+      const Real t = load(before + j + kLanes);
+      b0 += z0 * s;
+      b1 += z1 * s;
+      d0 += z0 * t;
+      d1 += z1 * t;
+    }
+    predictions[k] = total(a0 + b0);
+    predictions_before[k] = total(c0 + d0);
+    if (two) {
+      predictions[k + 1] = total(a1 + b1);
+      predictions_before[k + 1] = total(c1 + d1);
+    }
+  }
+}
+
 /// The sum's first kVectors vectors stay in registers while all rows pass.
 template <int kVectors>
 void dense_add_panel(DenseRows table, RowList list, const double* coefficients, double* sum) {
@@ -224,6 +266,49 @@ void sparse_predict(SparseRows table, RowList list, const double* w, double* pre
     double a = total(acc);
     for (; e < end; ++e) a += static_cast<double>(table.values[e]) * w[table.columns[e]];
     predictions[k] = a;
+  }
+}
+
+/// Each row's entries are read once; each sum in the order of sparse_predict. Rows of a list lie
+/// anywhere, so the memory is asked for those that come a few rows later.
+void sparse_predict_pair(SparseRows table,
+                         RowList list,
+                         const double* w,
+                         const double* before,
+                         double* predictions,
+                         double* predictions_before) {
+  constexpr std::int64_t kAhead = 8;
+  for (std::int64_t k = 0; k < list.count; ++k) {
+    if (k + 2 * kAhead < list.count) {
+      __builtin_prefetch(table.offsets + list.rows[k + 2 * kAhead]);
+      const std::int64_t next = table.offsets[list.rows[k + kAhead]];
+      __builtin_prefetch(table.columns + next);
+      __builtin_prefetch(table.values + next);
+    }
+    std::int64_t e = table.offsets[list.rows[k]];
+    const std::int64_t end = table.offsets[list.rows[k] + 1];
+    Real acc{};
+    Real acc_before{};
+    for (; e + kLanes <= end; e += kLanes) {
+      const std::int32_t* c = table.columns + e;
+      const Real x = widen(table.values + e);
+#ifdef __AVX__
+      acc += x * Real{w[c[0]], w[c[1]], w[c[2]], w[c[3]]};
+      acc_before += x * Real{before[c[0]], before[c[1]], before[c[2]], before[c[3]]};
+#else
+      acc += x * Real{w[c[0]], w[c[1]]};
+      acc_before += x * Real{before[c[0]], before[c[1]]};
+#endif
+    }
+    double a = total(acc);
+    double b = total(acc_before);
+    for (; e < end; ++e) {
+      const double x = static_cast<double>(table.values[e]);
+      a += x * w[table.columns[e]];
+      b += x * before[table.columns[e]];
+    }
+    predictions[k] = a;
+    predictions_before[k] = b;
   }
 }
 
@@ -301,6 +386,18 @@ void sparse_add_outer(
   }
 }
 
+/// The rows with a coefficient other than 0, moved up.
+RowList without_zeros(RowList list, std::int64_t* rows, double* coefficients) {
+  std::int64_t n = 0;
+  for (std::int64_t k = 0; k < list.count; ++k) {
+    const double c = coefficients[k];
+    rows[n] = list.rows[k];
+    coefficients[n] = c;
+    n += c != 0;
+  }
+  return {rows, n};
+}
+
 RowList weigh(RowList list,
               const double* slopes,
               const double* weights,
@@ -313,15 +410,25 @@ RowList weigh(RowList list,
     coefficients[k] = c;
     all &= c != 0;
   }
-  if (all) return list;
-  std::int64_t n = 0;
+  return all ? list : without_zeros(list, rows, coefficients);
+}
+
+RowList weigh_pair(RowList list,
+                   const double* slopes,
+                   const double* weights,
+                   const double* other_slopes,
+                   const double* other_weights,
+                   std::int64_t* rows,
+                   double* coefficients) {
+  bool all = true;
   for (std::int64_t k = 0; k < list.count; ++k) {
-    const double c = coefficients[k];
-    rows[n] = list.rows[k];
-    coefficients[n] = c;
-    n += c != 0;
+    const double product = weights[k] * slopes[k];
+    const double other = other_weights[k] * other_slopes[k];
+    const double c = (weights[k] == 0 ? 0 : product) + (other_weights[k] == 0 ? 0 : other);
+    coefficients[k] = c;
+    all &= c != 0;
   }
-  return {rows, n};
+  return all ? list : without_zeros(list, rows, coefficients);
 }
 
 template <template <class> class Loss>
@@ -334,11 +441,14 @@ constexpr LossKernels loss_kernels() {
 const Kernels kKernels = {
     dense_predict,
     sparse_predict,
+    dense_predict_pair,
+    sparse_predict_pair,
     dense_add,
     sparse_add,
     dense_add_outer,
     sparse_add_outer,
     weigh,
+    weigh_pair,
     loss_kernels<LogisticLoss>(),
     loss_kernels<SigmoidLoss>(),
     loss_kernels<SquaredLoss>(),

@@ -51,6 +51,20 @@ struct Kernels {
   void (*dense_predict)(DenseRows table, RowList list, const double* w, double* predictions);
   void (*sparse_predict)(SparseRows table, RowList list, const double* w, double* predictions);
 
+  /// Both at two points, reading the rows once; the same numbers, to the last bit, as two calls.
+  void (*dense_predict_pair)(DenseRows table,
+                             RowList list,
+                             const double* w,
+                             const double* before,
+                             double* predictions,
+                             double* predictions_before);
+  void (*sparse_predict_pair)(SparseRows table,
+                              RowList list,
+                              const double* w,
+                              const double* before,
+                              double* predictions,
+                              double* predictions_before);
+
   /// sum += Σ_k coefficients[k] · row k; a dense sum has `stride` entries.
   void (*dense_add)(DenseRows table, RowList list, const double* coefficients, double* sum);
   void (*sparse_add)(SparseRows table, RowList list, const double* coefficients, double* sum);
@@ -75,6 +89,15 @@ struct Kernels {
                    const double* weights,
                    std::int64_t* rows,
                    double* coefficients);
+
+  /// As weigh, with coefficients = weight · slope + other_weight · other_slope.
+  RowList (*weigh_pair)(RowList list,
+                        const double* slopes,
+                        const double* weights,
+                        const double* other_slopes,
+                        const double* other_weights,
+                        std::int64_t* rows,
+                        double* coefficients);
 
   LossKernels logistic;
   LossKernels sigmoid;

@@ -22,11 +22,16 @@ struct GlmEngine::Scratch : Workspace {
   std::vector<double> gathered_norms;
   std::vector<double> predictions;
   std::vector<double> coefficients;  // by row: ℓ' or ℓ''
+  std::vector<double> differences;   // by row, for pairs: ℓ'(w) - ℓ'(before)
   std::vector<double> coefficient_norms;
   std::vector<std::int64_t> weighted_rows;
   std::vector<double> weighted_coefficients;
   std::vector<double> row_weights;
-  std::vector<double> w;  // padded with zeros, as are the next two
+  std::vector<double> more_row_weights;
+  std::vector<double> predictions_before;
+  std::vector<double> combined;
+  std::vector<double> w;  // padded with zeros, as are the next three
+  std::vector<double> before;
   std::vector<double> padded_sum;
   std::vector<double> vector;  // zero between uses
   std::vector<double> matrix;

@@ -15,6 +15,9 @@ namespace sotto {
 struct Plan {
   Event event;
   std::int64_t noise_samples = 0;  ///< numbers drawn by noise samplers, at most
+  /// Not empty: what is asked depends on earlier answers, so there is no event to calibrate, and
+  /// the filter of this name (privacy/filter.hpp) ends the run when the budget is gone.
+  std::string filter = {};
 };
 
 struct OptimizerResult {

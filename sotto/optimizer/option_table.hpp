@@ -50,6 +50,9 @@ class OptionTable {
                        std::string meaning) {
     return add(std::move(name), "integer", std::move(meaning), field, parse_number<std::int64_t>);
   }
+  OptionTable& integer(std::string name, std::int64_t Options::*field, std::string meaning) {
+    return add(std::move(name), "integer", std::move(meaning), field, parse_number<std::int64_t>);
+  }
   OptionTable& number(std::string name,
                       std::optional<double> Options::*field,
                       std::string meaning) {

@@ -9,7 +9,15 @@ namespace sotto {
 const std::vector<MethodInfo>& methods() {
   static const std::vector<MethodInfo> all = [] {
     std::vector<MethodInfo> list;
-    for (auto family : {gd_methods, sgd_methods})
+    for (auto family : {gd_methods,
+                        sgd_methods,
+                        rrpsgd_methods,
+                        srm_methods,
+                        spiderboost_methods,
+                        agd_methods,
+                        adp_sgd_methods,
+                        storm_methods,
+                        auto_methods})
       for (auto& method : family()) list.push_back(std::move(method));
     return list;
   }();

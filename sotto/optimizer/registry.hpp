@@ -18,6 +18,9 @@ struct PublicFacts {
   /// The noise multiplier that a single full-batch release would need for the whole budget: how
   /// noisy this problem is. 0 for methods that are not private.
   double single_release_multiplier = 0;
+  /// A uniform number in [0, 1), drawn before anything else: for settings that are random (which
+  /// iterate is returned), so that the run can be calibrated for them.
+  double coin = 0.5;
 };
 
 /// A method with all settings decided, and where each came from.

@@ -1,9 +1,15 @@
 #include "sotto/oracle/exact_oracle.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
 namespace sotto {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
 
 /// See ReleaseKey: the one friend that is not a mechanism.
 class ExactRelease {
@@ -20,21 +26,48 @@ ExactOracle::ExactOracle(const Engine& engine, PublicProblem problem, Stream sam
       sums_(engine),
       clips_(clips) {}
 
+double ExactOracle::visit(const Sampling& sampling, int gradients) {
+  const double expected_batch = sampling.rate * static_cast<double>(problem_.n);
+  gradient_evaluations_ += gradients * expected_batch;
+  row_visits_ += expected_batch;
+  return expected_batch;
+}
+
 Expected<Released<Vector>> ExactOracle::gradient(const GradientQuery& query) {
-  const double radius = clips_ ? query.clip_radius : std::numeric_limits<double>::infinity();
+  const double radius = clips_ ? query.clip_radius : kInfinity;
   Vector sum;
   sums_.clipped_gradients(batches_.draw(query.sampling), query.at, radius, sum);
-  const double expected_batch = query.sampling.rate * static_cast<double>(problem_.n);
-  gradient_evaluations_ += expected_batch;
-  sum /= expected_batch;
+  sum /= visit(query.sampling, 1);
   return ExactRelease::release(std::move(sum), problem_.relation);
 }
 
+Expected<Released<Vector>> ExactOracle::gradient_pair(const GradientPairQuery& query) {
+  const PairClip clip =
+      clips_ ? query.clip : PairClip{query.clip.mixture, kInfinity, kInfinity, false};
+  Vector sum;
+  sums_.clipped_gradient_pairs(batches_.draw(query.sampling), query.at, query.before, clip, sum);
+  sum /= visit(query.sampling, 2);
+  return ExactRelease::release(std::move(sum), problem_.relation);
+}
+
+Expected<Released<std::int64_t>> ExactOracle::select(const SelectionQuery& query) {
+  const double clip = clips_ ? query.clip : kInfinity;
+  std::int64_t best = 0;
+  double least = kInfinity;
+  for (std::size_t k = 0; k < query.candidates.size(); ++k) {
+    double loss = sums_.clipped_losses({}, query.candidates[k], clip);
+    if (!query.public_part.empty()) loss += static_cast<double>(problem_.n) * query.public_part[k];
+    visit(Sampling::full(), 0);
+    if (loss < least) best = static_cast<std::int64_t>(k);
+    least = std::min(least, loss);
+  }
+  return ExactRelease::release(best, problem_.relation);
+}
+
 Expected<Released<double>> ExactOracle::loss(const LossQuery& query) {
-  const double clip = clips_ ? query.clip : std::numeric_limits<double>::infinity();
+  const double clip = clips_ ? query.clip : kInfinity;
   const double sum = sums_.clipped_losses(batches_.draw(query.sampling), query.at, clip);
-  return ExactRelease::release(sum / (query.sampling.rate * static_cast<double>(problem_.n)),
-                               problem_.relation);
+  return ExactRelease::release(sum / visit(query.sampling, 0), problem_.relation);
 }
 
 }  // namespace sotto

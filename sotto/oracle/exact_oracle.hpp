@@ -18,17 +18,26 @@ class ExactOracle final : public Oracle {
 
   const PublicProblem& problem() const override { return problem_; }
   Expected<Released<Vector>> gradient(const GradientQuery& query) override;
+  Expected<Released<Vector>> gradient_pair(const GradientPairQuery& query) override;
+  /// The best candidate; the first of equals.
+  Expected<Released<std::int64_t>> select(const SelectionQuery& query) override;
   Expected<Released<double>> loss(const LossQuery& query) override;
 
   /// Per-example gradients evaluated so far, by expected batch sizes (the realized ones are
   /// secret).
   double gradient_evaluations() const { return gradient_evaluations_; }
+  /// Rows visited so far for gradients, losses and pairs alike, by expected batch sizes.
+  double row_visits() const { return row_visits_; }
 
  private:
+  /// Remembers the cost of a query that evaluates `gradients` gradients a row; the expected batch.
+  double visit(const Sampling& sampling, int gradients);
+
   PublicProblem problem_;
   Batches batches_;
   PerExampleSum sums_;
   double gradient_evaluations_ = 0;
+  double row_visits_ = 0;
   bool clips_;
 };
 

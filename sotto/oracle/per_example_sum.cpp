@@ -39,6 +39,7 @@ struct PerExampleSum::Scratch {
   std::unique_ptr<Engine::Workspace> workspace;
   std::vector<double> norms;
   std::vector<double> weights;
+  std::vector<double> more_weights;
   std::vector<double> block_sum;
   std::vector<Int128> total;
   bool touched = false;
@@ -69,6 +70,7 @@ void PerExampleSum::prepare(int workers, double scale) {
     fresh->workspace = engine_.make_workspace();
     fresh->norms.resize(block);
     fresh->weights.resize(block);
+    fresh->more_weights.resize(block);
     fresh->block_sum.resize(dimension);
     fresh->total.resize(std::max<std::size_t>(dimension, 1));
     scratch_.push_back(std::move(fresh));
@@ -109,6 +111,45 @@ void PerExampleSum::clipped_gradients(const Batch& batch,
     clip_weights(norms, radius, weights);
     std::fill(mine.block_sum.begin(), mine.block_sum.end(), 0.0);
     engine_.add_gradients(*mine.workspace, weights, mine.block_sum);
+    mine.add_block_sum(scale_);
+  });
+  collect(sum);
+}
+
+void PerExampleSum::clipped_gradient_pairs(
+    const Batch& batch, const Vector& w, const Vector& before, const PairClip& clip, Vector& sum) {
+  SOTTO_CHECK(w.size() == engine_.parameters() && before.size() == w.size());
+  SOTTO_CHECK(clip.mixture >= 0 && clip.mixture <= 1);
+  prepare(thread_count(), grid_scale(clip.reach()));
+  const auto span_of = [](const Vector& v) {
+    return std::span<const double>(v.data(), static_cast<std::size_t>(v.size()));
+  };
+  for_each_block(batch, [&](const Block& block, Scratch& mine) {
+    const auto count = static_cast<std::size_t>(block.count);
+    const std::span<double> norms(mine.norms.data(), count);
+    const std::span<double> gradient(mine.weights.data(), count);
+    const std::span<double> difference(mine.more_weights.data(), count);
+    engine_.evaluate_gradient_pairs(block, span_of(w), span_of(before), *mine.workspace);
+    if (clip.together) {
+      engine_.pair_norms(*mine.workspace, clip.mixture, 1 - clip.mixture, norms);
+      clip_weights(norms, clip.reach(), gradient);
+      std::copy(gradient.begin(), gradient.end(), difference.begin());
+    } else {
+      const auto weigh = [&](double a, double b, double radius, std::span<double> weights) {
+        if (clip.mixture * a + (1 - clip.mixture) * b == 0) {
+          std::fill(weights.begin(), weights.end(), 0.0);
+          return;
+        }
+        engine_.pair_norms(*mine.workspace, a, b, norms);
+        clip_weights(norms, radius, weights);
+      };
+      weigh(1, 0, clip.radius, gradient);
+      weigh(0, 1, clip.difference_radius, difference);
+    }
+    for (double& weight : gradient) weight *= clip.mixture;
+    for (double& weight : difference) weight *= 1 - clip.mixture;
+    std::fill(mine.block_sum.begin(), mine.block_sum.end(), 0.0);
+    engine_.add_gradient_pairs(*mine.workspace, gradient, difference, mine.block_sum);
     mine.add_block_sum(scale_);
   });
   collect(sum);

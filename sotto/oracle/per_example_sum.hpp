@@ -7,6 +7,7 @@
 
 #include "sotto/core/vector.hpp"
 #include "sotto/objective/engine.hpp"
+#include "sotto/oracle/api/query.hpp"
 
 namespace sotto {
 
@@ -30,6 +31,11 @@ class PerExampleSum {
 
   /// Sum of gradients, each clipped to `radius` (infinity: not clipped).
   void clipped_gradients(const Batch& batch, const Vector& w, double radius, Vector& sum);
+
+  /// Sum of contributions of gradient pairs, each of norm at most clip.reach() (infinite radii: not
+  /// clipped). One visit of the rows.
+  void clipped_gradient_pairs(
+      const Batch& batch, const Vector& w, const Vector& before, const PairClip& clip, Vector& sum);
 
   /// Sum of losses, each clipped to [0, clip]; a loss that is not finite counts as 0.
   double clipped_losses(const Batch& batch, const Vector& w, double clip);

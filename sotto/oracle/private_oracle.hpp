@@ -21,18 +21,29 @@ class PrivateOracle final : public Oracle {
 
   const PublicProblem& problem() const override { return problem_; }
   Expected<Released<Vector>> gradient(const GradientQuery& query) override;
+  Expected<Released<Vector>> gradient_pair(const GradientPairQuery& query) override;
+  Expected<Released<std::int64_t>> select(const SelectionQuery& query) override;
   Expected<Released<double>> loss(const LossQuery& query) override;
 
   /// Per-example gradients evaluated so far, by expected batch sizes (the realized ones are
   /// secret).
   double gradient_evaluations() const { return gradient_evaluations_; }
+  /// Rows visited so far for gradients, losses and pairs alike, by expected batch sizes.
+  double row_visits() const { return row_visits_; }
   /// The batches that were really drawn.
   const std::vector<Batches::Drawn>& drawn() const { return batches_.drawn(); }
 
  private:
   /// The bound on how far one unit moves a sum of terms of norm at most `radius`, rounding
-  /// included.
-  SensitivityClaim claim(double radius, const Sampling& sampling) const;
+  /// included. `diameter` bounds the distance of two terms.
+  SensitivityClaim claim(double radius, double diameter, const Sampling& sampling) const;
+  /// Remembers the cost of a query that evaluates `gradients` gradients a row.
+  void visit(const Sampling& sampling, int gradients);
+  /// Noise on a sum, and then the mean.
+  Released<Vector> release_mean(Vector sum,
+                                const SensitivityClaim& claim,
+                                Receipt receipt,
+                                double noise_multiplier);
   double expected_batch(const Sampling& sampling) const;
 
   const Engine& engine_;
@@ -42,6 +53,7 @@ class PrivateOracle final : public Oracle {
   Stream noise_;
   PerExampleSum sums_;
   double gradient_evaluations_ = 0;
+  double row_visits_ = 0;
 };
 
 }  // namespace sotto

@@ -11,6 +11,7 @@
 namespace sotto {
 
 Expected<Ledger> Ledger::open(LedgerOptions options) {
+  if (!options.filter.empty()) return open_with_filter(std::move(options));
   SOTTO_ASSIGN(const CanonicalEvent plan, canonical(options.plan));
   if (!options.accountant) {
     SOTTO_ASSIGN(options.accountant, tightest_accountant(plan));
@@ -43,24 +44,51 @@ Expected<Ledger> Ledger::open(LedgerOptions options) {
                      plan, granted.planned_samples, granted.budget.delta, *granted.accountant));
   }
 
-  if (!granted.journal_path.empty()) {
-    SOTTO_ASSIGN(ledger.journal_, Journal::open(granted.journal_path));
-    const nlohmann::json line = {{"open", 1},
-                                 {"method", granted.method},
-                                 {"epsilon", granted.budget.epsilon},
-                                 {"delta", granted.budget.delta},
-                                 {"neighbours", to_string(ledger.relation_)},
-                                 {"accountant", granted.accountant->name()},
-                                 {"plan", to_string(granted.plan)}};
-    SOTTO_TRY(ledger.journal_->append(line.dump()));
-    ledger.last_sync_end_ = std::chrono::steady_clock::now();
-  }
+  SOTTO_TRY(ledger.open_journal());
   return ledger;
+}
+
+Expected<Ledger> Ledger::open_with_filter(LedgerOptions options) {
+  SOTTO_ASSIGN(const Accountant* accountant, find_accountant(options.filter));
+  if (options.accountant && options.accountant->name() != accountant->name())
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("this method chooses its releases as it runs, which only its filter, {}, "
+                    "can account for; the accountant {} needs a schedule fixed in advance. "
+                    "Leave out --accountant.",
+                    options.filter,
+                    options.accountant->name()));
+  SOTTO_TRY(check(options.budget));
+  SOTTO_ASSIGN(const Target ideal, ideal_target(options.budget, options.planned_samples));
+  options.accountant = accountant;
+  Ledger ledger(std::move(options));
+  SOTTO_ASSIGN(ledger.filter_, make_filter(ledger.options_.filter, ideal));
+  ledger.relation_ = ledger.options_.relation;
+  ledger.epsilon_planned_ = ledger.options_.budget.epsilon;
+  SOTTO_TRY(ledger.open_journal());
+  return ledger;
+}
+
+Expected<void> Ledger::open_journal() {
+  if (options_.journal_path.empty()) return {};
+  SOTTO_ASSIGN(journal_, Journal::open(options_.journal_path));
+  const nlohmann::json line = {
+      {"open", 1},
+      {"method", options_.method},
+      {"epsilon", options_.budget.epsilon},
+      {"delta", options_.budget.delta},
+      {"neighbours", to_string(relation_)},
+      {"accountant", options_.accountant->name()},
+      {"plan", filter_ ? "filter " + options_.filter : to_string(options_.plan)}};
+  SOTTO_TRY(journal_->append(line.dump()));
+  last_sync_end_ = std::chrono::steady_clock::now();
+  return {};
 }
 
 Expected<Receipt> Ledger::charge(const Event& event, std::int64_t samples) {
   SOTTO_CHECK(samples >= 0);
   SOTTO_ASSIGN(const CanonicalEvent wanted, canonical(event));
+  if (filter_) return charge_filter(event, wanted, samples);
   // Look at everything before anything changes.
   for (const Term& term : wanted.terms) {
     const auto found = accounts_.find(to_string(term));
@@ -86,6 +114,28 @@ Expected<Receipt> Ledger::charge(const Event& event, std::int64_t samples) {
       --account.reserved;
       ++account.spent;
     }
+  }
+  samples_spent_ += samples;
+  return Receipt(Passkey<Ledger>{}, event, samples);
+}
+
+Expected<Receipt> Ledger::charge_filter(const Event& event,
+                                        const CanonicalEvent& wanted,
+                                        std::int64_t samples) {
+  if (wanted.relation != relation_ || samples_spent_ + samples > options_.planned_samples)
+    return fail(ErrorKind::kBudget,
+                fmt::format("the release {} is under another relation than the run, or draws more "
+                            "noise samples than were declared ({}). Nothing was released for it.",
+                            to_string(event),
+                            options_.planned_samples));
+  SOTTO_TRY(filter_->try_spend(event));
+  if (journal_) {
+    const nlohmann::json line = {{"charge", to_string(event)}, {"count", 1}, {"samples", samples}};
+    SOTTO_TRY(journal_->append(line.dump()));
+  }
+  for (const Term& term : wanted.terms) {
+    Account& account = accounts_.try_emplace(to_string(term), Account{term, 0, 0, 0}).first->second;
+    account.spent += term.count;
   }
   samples_spent_ += samples;
   return Receipt(Passkey<Ledger>{}, event, samples);
@@ -134,6 +184,7 @@ CanonicalEvent Ledger::spent() const {
 Expected<double> Ledger::epsilon_spent() const {
   const CanonicalEvent so_far = spent();
   if (so_far.terms.empty()) return 0.0;
+  if (filter_) return options_.budget.epsilon;
   SOTTO_ASSIGN(const double epsilon,
                epsilon_with_samples(
                    so_far, samples_spent_, options_.budget.delta, *options_.accountant));

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "sotto/core/error.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/event.hpp"
+#include "sotto/privacy/filter.hpp"
 #include "sotto/privacy/journal.hpp"
 #include "sotto/privacy/receipt.hpp"
 
@@ -21,9 +23,14 @@ struct LedgerOptions {
   Target budget{std::numeric_limits<double>::infinity(), 0};
   /// The worst case of what the run will ask; a charge outside it is refused.
   Event plan = Event::compose({});
+  /// `gaussian`, `zcdp` or `rdp`: no plan but a filter (privacy/filter.hpp), for runs whose
+  /// releases depend on earlier answers. Needs a finite budget. Empty: the plan decides.
+  std::string filter;
+  /// With a filter: the relation of the releases.
+  Relation relation = Relation::kZeroOut;
   /// Noise samples that the plan draws at most.
   std::int64_t planned_samples = 0;
-  /// Null: the tightest that supports the plan.
+  /// Null: the tightest that supports the plan. With a filter: its own, any other is refused.
   const Accountant* accountant = nullptr;
   /// For the journal's opening line.
   std::string method;
@@ -36,7 +43,11 @@ struct LedgerOptions {
 /// open() prices the whole plan and refuses one that exceeds the budget. charge() then only checks
 /// that the event is still in the plan: whatever subset of a priced plan is released, it costs at
 /// most the plan. This is sound for schedules fixed in advance, with any accountant; stopping early
-/// is allowed, noise chosen from earlier answers is not (privacy/filter.hpp is for that).
+/// is allowed, noise chosen from earlier answers is not.
+///
+/// With a filter there is no plan: charge() asks the filter, which refuses what would overrun the
+/// budget. Noise, sampling and number of releases may then depend on earlier answers, and the run
+/// is certified at the whole budget, however little of it was used.
 ///
 /// The journal is written and synced before charge() returns. To keep a sync from dominating short
 /// steps, one line may reserve several equal charges at once: a crash then over-counts by the rest
@@ -71,9 +82,15 @@ class Ledger {
   };
 
   explicit Ledger(LedgerOptions options) : options_(std::move(options)) {}
+  static Expected<Ledger> open_with_filter(LedgerOptions options);
+  Expected<Receipt> charge_filter(const Event& event,
+                                  const CanonicalEvent& wanted,
+                                  std::int64_t samples);
+  Expected<void> open_journal();
   Expected<void> reserve(Account& account, std::int64_t samples);
 
   LedgerOptions options_;
+  std::unique_ptr<Filter> filter_;
   Relation relation_ = Relation::kZeroOut;
   double epsilon_planned_ = 0;
   std::map<std::string, Account> accounts_;  ///< by the term's text

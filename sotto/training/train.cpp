@@ -81,6 +81,27 @@ Expected<double> single_release_multiplier(const PublicProblem& problem,
                          {*options.epsilon, options.delta});
 }
 
+/// A run without a plan: its filter is the accountant, and the budget is what it costs.
+Expected<void> prepare_filter(PreparedRun& run, const TrainOptions& options) {
+  if (!options.epsilon)
+    return fail(ErrorKind::kUsage,
+                fmt::format("{} chooses its noise as it runs and needs a budget to stop at: give "
+                            "--epsilon, not --noise-multiplier.",
+                            run.method->name));
+  SOTTO_ASSIGN(const Accountant* accountant, find_accountant(run.plan.filter));
+  if (run.accountant && run.accountant->name() != accountant->name())
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("{} chooses its releases as it runs, which only the {} filter can account "
+                    "for. Leave out --accountant.",
+                    run.method->name,
+                    run.plan.filter));
+  run.accountant = accountant;
+  run.noise_multiplier = 1;
+  run.epsilon_planned = *options.epsilon;
+  return {};
+}
+
 Diagnostics true_values(const Engine& engine, const PublicProblem& problem, const Vector& w) {
   PerExampleSum sums(engine);
   Vector gradient;
@@ -100,7 +121,7 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
   SOTTO_ASSIGN(run.method, find_method(options.method));
   const bool is_private = run.method->is_private;
   SOTTO_TRY(check_budget(options, is_private));
-  PublicFacts facts{problem, 0};
+  PublicFacts facts{problem, 0, make_stream(options, Purpose::kSelection).uniform()};
   if (is_private) {
     SOTTO_ASSIGN(facts.single_release_multiplier, single_release_multiplier(problem, options));
   }
@@ -113,6 +134,12 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
   const Optimizer& optimizer = *run.configured.optimizer;
   if (!options.accountant.empty()) {
     SOTTO_ASSIGN(run.accountant, find_accountant(options.accountant));
+  }
+  run.plan = optimizer.plan(problem, 1);
+  if (!run.plan.filter.empty()) {
+    SOTTO_TRY(prepare_filter(run, options));
+    run.calibrate_seconds = seconds_since(begin);
+    return run;
   }
   if (options.epsilon) {
     const std::int64_t samples = optimizer.plan(problem, 1).noise_samples;
@@ -156,8 +183,7 @@ Expected<TrainResult> train(const Engine& engine,
                             PreparedRun prepared,
                             Observer& observer) {
   const bool is_private = prepared.method->is_private;
-  const auto begin = std::chrono::steady_clock::now();
-  Tracer tracer(observer, begin);
+  auto begin = std::chrono::steady_clock::now();
   TrainResult result;
   RunRecord& record = result.record;
   record.version = kVersion;
@@ -181,10 +207,22 @@ Expected<TrainResult> train(const Engine& engine,
   const Optimizer& optimizer = *prepared.configured.optimizer;
   OptimizerResult answer;
   double evaluations = 0;
+  double visits = 0;
+  // Pricing, before and after, is not training.
+  const auto run = [&](Oracle& oracle) -> Expected<void> {
+    const auto start = std::chrono::steady_clock::now();
+    Tracer tracer(observer, start);
+    SOTTO_ASSIGN(answer, optimizer.run(oracle, prepared.noise_multiplier, tracer));
+    record.train_seconds = seconds_since(start);
+    record.trace = tracer.take();
+    return {};
+  };
   if (is_private) {
     LedgerOptions granted;
     granted.budget = {options.epsilon.value_or(kInfinity), options.delta};
     granted.plan = prepared.plan.event;
+    granted.filter = prepared.plan.filter;
+    granted.relation = problem.relation;
     granted.planned_samples = prepared.plan.noise_samples;
     granted.accountant = prepared.accountant;
     granted.method = record.method;
@@ -195,28 +233,33 @@ Expected<TrainResult> train(const Engine& engine,
                          ledger,
                          make_stream(options, Purpose::kSampling),
                          make_stream(options, Purpose::kNoise));
-    SOTTO_ASSIGN(answer, optimizer.run(oracle, prepared.noise_multiplier, tracer));
+    record.calibrate_seconds += seconds_since(begin);
+    SOTTO_TRY(run(oracle));
+    begin = std::chrono::steady_clock::now();
     SOTTO_TRY(ledger.close());
     SOTTO_ASSIGN(record.privacy.epsilon, ledger.epsilon_spent());
     record.privacy.accountant = prepared.accountant->name();
     record.privacy.events = to_string(to_event(ledger.spent()));
     record.privacy.noise_samples = ledger.samples_spent();
-    record.plan = to_string(prepared.plan.event);
+    // A filter has no plan: what it granted stands in for one.
+    record.plan =
+        prepared.plan.filter.empty() ? to_string(prepared.plan.event) : record.privacy.events;
     evaluations = oracle.gradient_evaluations();
+    visits = oracle.row_visits();
     for (const auto& [sampling, count] : oracle.drawn())
       record.drawn.push_back({to_string(sampling), count});
+    record.calibrate_seconds += seconds_since(begin);
   } else {
     ExactOracle oracle(engine, problem, make_stream(options, Purpose::kSampling));
-    SOTTO_ASSIGN(answer, optimizer.run(oracle, 0, tracer));
+    SOTTO_TRY(run(oracle));
     record.privacy.epsilon = kInfinity;
     evaluations = oracle.gradient_evaluations();
+    visits = oracle.row_visits();
   }
-  record.train_seconds = seconds_since(begin);
   record.steps = answer.steps;
   record.stopped = answer.stopped;
   record.gradient_evaluations = evaluations;
-  record.passes = evaluations / static_cast<double>(problem.n);
-  record.trace = tracer.take();
+  record.passes = visits / static_cast<double>(problem.n);
   if (options.unsafe_diagnostics) record.diagnostics = true_values(engine, problem, answer.w);
   result.w = std::move(answer.w);
   if (!result.w.allFinite())

@@ -179,3 +179,53 @@ TEST(Budget, BadTargetsAreUsageErrorsWithTheRemedy) {
 
 }  // namespace
 }  // namespace sotto
+
+namespace sotto {
+namespace {
+
+LedgerOptions filter_options(const std::string& filter) {
+  LedgerOptions options;
+  options.budget = {1, 1e-5};
+  options.filter = filter;
+  options.planned_samples = 1'000'000;
+  return options;
+}
+
+TEST(LedgerWithFilter, GrantsUntilTheBudgetIsGoneAndThenRefuses) {
+  auto ledger = Ledger::open(filter_options("zcdp"));
+  ASSERT_TRUE(ledger) << ledger.error().message;
+  std::int64_t granted = 0;
+  while (ledger->charge(Event::gaussian(30 + static_cast<double>(granted % 7), Relation::kZeroOut),
+                        10))
+    ++granted;
+  EXPECT_GT(granted, 10);
+  EXPECT_FALSE(ledger->charge(Event::exponential(0.5, Relation::kZeroOut), 1))
+      << "nor anything else of that size";
+  // The filter's own accountant agrees that all of it together is within the budget.
+  const auto price = ledger->accountant().epsilon_upper(ledger->spent(), 1e-5);
+  ASSERT_TRUE(price);
+  EXPECT_LE(*price, 1);
+  EXPECT_GT(*price, 0.9);
+  EXPECT_EQ(*ledger->epsilon_spent(), 1) << "only the whole budget is certified";
+  EXPECT_EQ(ledger->samples_spent(), 10 * granted);
+}
+
+TEST(LedgerWithFilter, RefusesOtherAccountantsRelationsAndBudgets) {
+  LedgerOptions other = filter_options("rdp");
+  other.accountant = *find_accountant("pld");
+  EXPECT_EQ(Ledger::open(other).error().kind, ErrorKind::kUsage);
+  EXPECT_FALSE(Ledger::open(filter_options("pld")));
+  LedgerOptions endless = filter_options("rdp");
+  endless.budget.epsilon = std::numeric_limits<double>::infinity();
+  EXPECT_FALSE(Ledger::open(endless));
+  auto ledger = Ledger::open(filter_options("rdp"));
+  ASSERT_TRUE(ledger);
+  EXPECT_FALSE(ledger->charge(Event::gaussian(100, Relation::kReplaceOne), 1));
+  EXPECT_FALSE(ledger->charge(Event::gaussian(100, Relation::kZeroOut), 2'000'000))
+      << "too many samples";
+  EXPECT_TRUE(ledger->charge(Event::poisson(0.1, Event::gaussian(10, Relation::kZeroOut)), 1));
+  EXPECT_TRUE(ledger->spent().terms.size() == 1);
+}
+
+}  // namespace
+}  // namespace sotto

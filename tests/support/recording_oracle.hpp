@@ -16,6 +16,14 @@ class RecordingOracle final : public Oracle {
     record(query, problem().dimension);
     return inner_.gradient(query);
   }
+  Expected<Released<Vector>> gradient_pair(const GradientPairQuery& query) override {
+    record(query, problem().dimension);
+    return inner_.gradient_pair(query);
+  }
+  Expected<Released<std::int64_t>> select(const SelectionQuery& query) override {
+    record(query, 1);
+    return inner_.select(query);
+  }
   Expected<Released<double>> loss(const LossQuery& query) override {
     record(query, 1);
     return inner_.loss(query);

@@ -50,6 +50,28 @@ class FixedGradients final : public Engine {
     }
   }
 
+  /// Gradients don't depend on w: all differences are 0.
+  bool has_gradient_pairs() const override { return true; }
+  void evaluate_gradient_pairs(const Block& block,
+                               std::span<const double>,
+                               std::span<const double>,
+                               Workspace& workspace) const override {
+    static_cast<Mine&>(workspace).block = block;
+  }
+  void pair_norms(Workspace& workspace,
+                  double gradient,
+                  double,
+                  std::span<double> norms) const override {
+    evaluate_gradients(static_cast<Mine&>(workspace).block, {}, workspace, norms);
+    for (double& norm : norms) norm = gradient == 0 ? 0 : norm * std::abs(gradient);
+  }
+  void add_gradient_pairs(Workspace& workspace,
+                          std::span<const double> gradient,
+                          std::span<const double>,
+                          std::span<double> sum) const override {
+    add_gradients(workspace, gradient, sum);
+  }
+
   void evaluate_losses(const Block& block,
                        std::span<const double>,
                        Workspace&,

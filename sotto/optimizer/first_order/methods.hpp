@@ -12,5 +12,12 @@ void add_descent_options(OptionTable<DescentOptions>& table);
 
 std::vector<MethodInfo> gd_methods();
 std::vector<MethodInfo> sgd_methods();
+std::vector<MethodInfo> rrpsgd_methods();
+std::vector<MethodInfo> agd_methods();
+std::vector<MethodInfo> adp_sgd_methods();
+std::vector<MethodInfo> auto_methods();
+std::vector<MethodInfo> srm_methods();
+std::vector<MethodInfo> spiderboost_methods();
+std::vector<MethodInfo> storm_methods();
 
 }  // namespace sotto

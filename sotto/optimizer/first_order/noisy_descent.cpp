@@ -8,7 +8,6 @@
 
 #include "sotto/core/check.hpp"
 #include "sotto/optimizer/schedule.hpp"
-#include "sotto/optimizer/tail_average.hpp"
 
 namespace sotto {
 
@@ -17,11 +16,27 @@ NoisyDescent::NoisyDescent(DescentOptions options, Sampling sampling)
   SOTTO_CHECK(options_.steps && options_.step_size && options_.clip_radius);
 }
 
+GradientQuery NoisyDescent::query(const Vector& at, double noise_multiplier) const {
+  return {at,
+          sampling_,
+          *options_.clip_radius,
+          noise_multiplier,
+          options_.clip_rule == "glm" ? ClipRule::kGlm : ClipRule::kFlat};
+}
+
+double NoisyDescent::total_multiplier(double noise_multiplier, std::int64_t steps) const {
+  return noise_multiplier / (sampling_.rate * std::sqrt(static_cast<double>(steps)));
+}
+
 Plan NoisyDescent::plan(const PublicProblem& problem, double noise_multiplier) const {
+  const Output output(options_, *options_.steps);
   const Vector anywhere;
-  const GradientQuery query{anywhere, sampling_, *options_.clip_radius, noise_multiplier};
-  return {Event::repeat(*options_.steps, event_of(query, problem.relation)),
-          *options_.steps * problem.dimension};
+  Event event =
+      Event::repeat(output.steps(), event_of(query(anywhere, noise_multiplier), problem.relation));
+  if (auto last =
+          output.event(total_multiplier(noise_multiplier, output.steps()), problem.relation))
+    event = Event::compose({std::move(event), *std::move(last)});
+  return {std::move(event), output.steps() * problem.dimension + output.noise_samples()};
 }
 
 Expected<OptimizerResult> NoisyDescent::run(Oracle& oracle,
@@ -29,26 +44,31 @@ Expected<OptimizerResult> NoisyDescent::run(Oracle& oracle,
                                             Observer& observer) const {
   const PublicProblem& problem = oracle.problem();
   const Regularizer& r = problem.regularizer;
-  const std::int64_t T = *options_.steps;
-  const StepSchedule eta(options_.schedule, *options_.step_size, T);
-  TailAverage average(options_.average, T);
+  Output output(options_, *options_.steps);
+  const std::int64_t T = output.steps();
+  const StepSchedule eta(options_.schedule, *options_.step_size, *options_.steps);
 
   Vector w = Vector::Zero(problem.dimension);
   Vector v = Vector::Zero(problem.dimension);
   Vector gradient;
-  for (std::int64_t t = 0; t < T; ++t) {
-    SOTTO_ASSIGN(const Released<Vector> g,
-                 oracle.gradient({w, sampling_, *options_.clip_radius, noise_multiplier}));
+  std::string stopped = "plan complete";
+  std::int64_t t = 0;
+  while (t < T) {
+    SOTTO_ASSIGN(const Released<Vector> g, oracle.gradient(query(w, noise_multiplier)));
     gradient = g.value();
     r.add_gradient(w, gradient);
     v = options_.momentum * v + gradient;
     w -= eta(t) * v;
     r.prox(eta(t), w);
-    average.add(w);
-    if (!observer.keep_going({t + 1, T, eta(t), gradient.norm(), &w}))
-      return OptimizerResult{average.value(), t + 1, "stopped early"};
+    output.add(w);
+    ++t;
+    if (!observer.keep_going({t, T, eta(t - 1), gradient.norm(), &w})) {
+      stopped = "stopped early";
+      break;
+    }
   }
-  return OptimizerResult{average.value(), T, "plan complete"};
+  SOTTO_ASSIGN(Vector result, output.take(oracle, total_multiplier(noise_multiplier, T)));
+  return OptimizerResult{std::move(result), t, stopped};
 }
 
 Expected<void> check(const DescentOptions& options, const PublicProblem& problem) {
@@ -69,9 +89,12 @@ Expected<void> check(const DescentOptions& options, const PublicProblem& problem
     return refuse("clip_radius", *options.clip_radius, "must be finite and > 0");
   if (!(options.momentum >= 0 && options.momentum < 1))
     return refuse("momentum", options.momentum, "must lie in [0, 1)");
-  if (!(options.average >= 0 && options.average <= 1))
-    return refuse(
-        "average", options.average, "must lie in [0, 1], the share of last steps averaged");
+  SOTTO_TRY(check(static_cast<const OutputOptions&>(options), options.steps));
+  if (options.clip_rule == "glm" && !(problem.linear_rows && std::isfinite(problem.row_norm)))
+    return fail(
+        ErrorKind::kUsage,
+        "--clip-rule glm needs a declared row norm and one row a unit: only then do gradients "
+        "have a bound that follows the model. Give --row-norm, or use --clip-rule flat.");
   if (options.expected_batch &&
       (*options.expected_batch < 1 || *options.expected_batch > problem.n))
     return refuse("expected_batch",

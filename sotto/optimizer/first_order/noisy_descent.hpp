@@ -7,6 +7,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/optimizer/optimizer.hpp"
 #include "sotto/optimizer/option_table.hpp"
+#include "sotto/optimizer/output.hpp"
 #include "sotto/optimizer/registry.hpp"
 
 namespace sotto {
@@ -15,15 +16,16 @@ namespace sotto {
 //
 // Problem     min_w F(w) = (1/n) sum_i loss(w; i) + r(w), not necessarily convex
 // Update      g_t = (sum_{i in B} clip_C(grad loss_i(w_t)) + noise) / (expected |B|)
-//             v_t = momentum v_{t-1} + g_t + grad r(w_t);  w_{t+1} = prox_{eta_t r}(w_t - eta_t
-//             v_t)
+//             v_t = momentum v_{t-1} + g_t + grad r(w_t)
+//             w_{t+1} = prox_{eta_t r}(w_t - eta_t v_t)
 // Privacy     repeat(T, gaussian(z)), or repeat(T, poisson(q, gaussian(z))) for dp-sgd
-// Guarantee   E||grad F(w_R)|| = O((d ln 1/delta)^(1/4) / (n epsilon)^(1/2)) for uniform R [WYX17],
-// smooth loss Source      [WYX17] section 4; [ACGMMTZ16] Alg. 1 Differs     exact accounting
-// instead of the papers' formulas; clipping enforces what they assume; momentum,
-//             step schedule and tail average are post-processing; the regularizer is neither
-//             clipped nor noised; the output is the last iterate or the tail average (both free),
-//             not a random one
+// Guarantee   E||grad F(w_R)|| = O((d ln 1/delta)^(1/4) / (n epsilon)^(1/2)) for uniform R
+// Source      [WYX17] section 4; [ACGMMTZ16] Alg. 1
+// Differs     exact accounting instead of the papers' formulas; clipping enforces what they
+//             assume; momentum, step schedule and tail average are post-processing; the
+//             regularizer is neither clipped nor noised; the output is the last iterate or the
+//             tail average (both free), a random one whose number is drawn first so that only
+//             the steps up to it are paid for, or the best of some (charged)
 //
 // letter  meaning                        option
 // T       number of steps                steps
@@ -32,14 +34,14 @@ namespace sotto {
 // q       expected batch / n             expected_batch
 // z       noise / sensitivity            found by calibration, or noise_multiplier
 
-struct DescentOptions {
+struct DescentOptions : OutputOptions {
   std::optional<std::int64_t> steps;
   std::optional<double> epochs;
   std::optional<double> step_size;
   std::optional<double> clip_radius;
   double momentum = 0.9;
   std::string schedule = "linear";
-  double average = 0;
+  std::string clip_rule = "flat";
   std::optional<std::int64_t> expected_batch;  ///< none: full batches
   std::string sampling = "poisson";
 };
@@ -55,12 +57,26 @@ class NoisyDescent final : public Optimizer {
                                 Observer& observer) const override;
 
  private:
+  GradientQuery query(const Vector& at, double noise_multiplier) const;
+  /// The multiplier of one full-batch release that costs about as much as all steps together.
+  double total_multiplier(double noise_multiplier, std::int64_t steps) const;
+
   DescentOptions options_;
   Sampling sampling_;
 };
 
 /// Refuses settings that make no sense, with the remedy.
 Expected<void> check(const DescentOptions& options, const PublicProblem& problem);
+
+/// How long to run, from public facts: the rule is derived in descent_defaults.cpp.
+struct Horizon {
+  double smoothness;  ///< L, a bound on the objective's
+  double length;      ///< h, the sum of step sizes (over 1 - momentum)
+};
+Horizon horizon_of(const PublicFacts& facts, double clip_radius);
+
+/// The clip radius for gradients that the user left open: 1.1 times the largest norm at w = 0.
+double default_clip_radius(const PublicProblem& problem);
 
 /// Fills what the user left open, from public facts only; the rule is described in
 /// docs/methods/dp-gd.md.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "sotto/core/error.hpp"
 #include "sotto/core/vector.hpp"
 #include "sotto/oracle/api/public_problem.hpp"
@@ -20,6 +22,9 @@ class Oracle {
   virtual const PublicProblem& problem() const = 0;
 
   virtual Expected<Released<Vector>> gradient(const GradientQuery& query) = 0;
+  virtual Expected<Released<Vector>> gradient_pair(const GradientPairQuery& query) = 0;
+  /// The number of the chosen candidate.
+  virtual Expected<Released<std::int64_t>> select(const SelectionQuery& query) = 0;
   virtual Expected<Released<double>> loss(const LossQuery& query) = 0;
 };
 

@@ -18,6 +18,9 @@ struct PublicProblem {
   LossInfo loss = loss_info({});
   Regularizer regularizer;
   Relation relation = Relation::kZeroOut;
+  /// Every unit is one row of a linear model, and row_norm is enforced: sensitivities may follow
+  /// the iterate (ClipRule::kGlm).
+  bool linear_rows = false;
 };
 
 }  // namespace sotto

@@ -1,0 +1,244 @@
+// adp-sgd
+//
+// Problem     min_w F(w) = (1/n) sum_i loss(w; i) + r(w), not necessarily convex
+// Update      g_t = (sum_{i in B} clip_C(grad loss_i(w)) + alpha_t noise) / (expected |B|)
+//             w <- w - (eta / b_t)(g_t + grad r(w))
+//             polynomial: b_t = sqrt(a + c t)
+//             adagrad: b_{t+1}^2 = b_t^2 + max(beta (|g_t|^2 - d s_t^2), nu)
+//             noise matched: alpha_t^2 ~ sqrt(a + c t); adaptive: ~ b_t; constant: alpha_t = 1
+// Privacy     matched, constant: a plan of poisson(q, gaussian(z alpha_t)); adaptive: a Renyi
+//             filter is charged before each release and ends the run
+// Guarantee   (epsilon, delta)-DP; of all alpha of equal price alpha^2 ~ b does least damage
+// Source      [ADP21] Alg. 1 and 2
+// Differs     adagrad steps read the *released* gradient, less the noise's own part d s^2 (the
+//             paper's rule reads the true one and is not private); matched noise changes in at
+//             most `groups` stages; alpha may follow b during the run
+//
+// letter     meaning                         option
+// T, q       steps, expected batch / n       steps, expected_batch
+// eta, a, c  the step size                   step_size, offset, slope
+// beta, nu   the adagrad step                beta, nu
+// s_t        noise on a mean's coordinate    follows from z, alpha_t, C
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/core/check.hpp"
+#include "sotto/optimizer/first_order/methods.hpp"
+#include "sotto/optimizer/tail_average.hpp"
+
+namespace sotto {
+namespace {
+
+struct AdaptiveNoiseOptions {
+  std::optional<std::int64_t> steps;
+  std::optional<std::int64_t> expected_batch;
+  std::optional<double> step_size;
+  std::optional<double> clip_radius;
+  std::string step_rule = "polynomial";
+  std::string noise = "matched";
+  double offset = 20;
+  double slope = 1;
+  double beta = 1;
+  double nu = 1e-5;
+  std::int64_t groups = 20;
+  double average = 0;
+  std::optional<double> first_multiplier;  ///< adaptive noise only
+};
+
+class AdaptiveNoiseSgd final : public Optimizer {
+ public:
+  AdaptiveNoiseSgd(AdaptiveNoiseOptions options, Sampling sampling)
+      : options_(std::move(options)), sampling_(sampling) {}
+
+  double b(std::int64_t t) const {
+    return std::sqrt(options_.offset + options_.slope * static_cast<double>(t));
+  }
+
+  /// alpha of the schedule, 1 at the start, constant within a group of steps.
+  double alpha(std::int64_t t) const {
+    if (options_.noise == "constant") return 1;
+    const std::int64_t T = *options_.steps;
+    const std::int64_t groups = std::min(options_.groups, T);
+    const std::int64_t group = t * groups / T;
+    return std::sqrt(b((2 * group + 1) * T / (2 * groups)) / b(0));
+  }
+
+  Plan plan(const PublicProblem& problem, double noise_multiplier) const override {
+    const std::int64_t T = *options_.steps;
+    const std::int64_t samples = T * problem.dimension;
+    if (options_.noise == "adaptive") return {Event::compose({}), samples, "rdp"};
+    const Vector anywhere;
+    Event event = Event::compose({});
+    for (std::int64_t t = 0, next; t < T; t = next) {
+      for (next = t + 1; next < T && alpha(next) == alpha(t);) ++next;
+      const Event stage = event_of(query(anywhere, noise_multiplier * alpha(t)), problem.relation);
+      event = Event::compose({event, Event::repeat(next - t, stage)});
+    }
+    return {std::move(event), samples};
+  }
+
+  Expected<OptimizerResult> run(Oracle& oracle,
+                                double noise_multiplier,
+                                Observer& observer) const override {
+    const PublicProblem& problem = oracle.problem();
+    const Regularizer& r = problem.regularizer;
+    const std::int64_t T = *options_.steps;
+    const bool adaptive = options_.noise == "adaptive";
+    const bool adagrad = options_.step_rule == "adagrad";
+    const auto d = static_cast<double>(problem.dimension);
+    const double per_mean = sum_sensitivity(problem.relation, *options_.clip_radius) /
+                            (sampling_.rate * static_cast<double>(problem.n));
+    TailAverage average(options_.average, T);
+    Vector w = Vector::Zero(problem.dimension);
+    Vector gradient;
+    double square = options_.offset;  // b²
+    for (std::int64_t t = 0; t < T; ++t) {
+      const double z =
+          adaptive ? *options_.first_multiplier * stage(std::pow(square / options_.offset, 0.25))
+                   : noise_multiplier * alpha(t);
+      auto answer = oracle.gradient(query(w, z));
+      if (!answer) {
+        if (adaptive && answer.error().kind == ErrorKind::kBudget && t > 0)
+          return OptimizerResult{average.value(), t, "budget spent"};
+        return tl::unexpected<Error>(std::move(answer).error());
+      }
+      gradient = answer->value();
+      if (adagrad) {
+        const double s = z * per_mean;
+        square += std::max(options_.beta * (gradient.squaredNorm() - d * s * s), options_.nu);
+      } else {
+        square = options_.offset + options_.slope * static_cast<double>(t + 1);
+      }
+      const double eta = *options_.step_size / std::sqrt(square);
+      r.add_gradient(w, gradient);
+      w -= eta * gradient;
+      r.prox(eta, w);
+      average.add(w);
+      if (!observer.keep_going({t + 1, T, eta, gradient.norm(), &w}))
+        return OptimizerResult{average.value(), t + 1, "stopped early"};
+    }
+    return OptimizerResult{average.value(), T, "plan complete"};
+  }
+
+ private:
+  GradientQuery query(const Vector& at, double z) const {
+    return {at, sampling_, *options_.clip_radius, z};
+  }
+  /// Adaptive noise moves in steps of 2 %, so that most releases cost the filter no new
+  /// computation.
+  static double stage(double alpha) {
+    return std::pow(1.02, std::ceil(std::log(alpha) / std::log(1.02) - 1e-9));
+  }
+
+  AdaptiveNoiseOptions options_;
+  Sampling sampling_;
+};
+
+OptionTable<AdaptiveNoiseOptions> adp_sgd_options() {
+  using O = AdaptiveNoiseOptions;
+  OptionTable<O> table;
+  table.integer("steps", &O::steps, "number of steps T")
+      .integer("expected_batch", &O::expected_batch, "expected number of units a batch")
+      .number("step_size", &O::step_size, "eta; the step is eta / b_t")
+      .number("clip_radius", &O::clip_radius, "per-unit gradients are clipped to this L2 norm C")
+      .word("step_rule",
+            &O::step_rule,
+            {"polynomial", "adagrad"},
+            "how b_t grows: sqrt(offset + slope t), or with the released gradients")
+      .word("noise",
+            &O::noise,
+            {"matched", "adaptive", "constant"},
+            "alpha_t^2 follows the polynomial schedule, or b_t during the run under a filter, or "
+            "is constant (dp-sgd)")
+      .number("offset", &O::offset, "b^2 at the start")
+      .number("slope", &O::slope, "by how much b^2 grows a step")
+      .number("beta", &O::beta, "adagrad: weight of the squared gradient")
+      .number("nu", &O::nu, "adagrad: the least growth of b^2 a step")
+      .integer("groups", &O::groups, "matched noise changes at most so often")
+      .number("average",
+              &O::average,
+              "share of last iterates that are averaged; 0 returns the last one")
+      .number("first_multiplier",
+              &O::first_multiplier,
+              "adaptive noise: the multiplier of the first step");
+  return table;
+}
+
+Expected<void> check(const AdaptiveNoiseOptions& options, const PublicProblem& problem) {
+  const auto refuse = [](std::string_view name, auto value, std::string_view rule) {
+    return fail(ErrorKind::kUsage, fmt::format("{} {}, but is {}.", dashed(name), rule, value));
+  };
+  if (options.steps && (*options.steps < 1 || *options.steps > 100'000'000))
+    return refuse("steps", *options.steps, "must lie between 1 and 100,000,000");
+  if (options.expected_batch &&
+      (*options.expected_batch < 1 || *options.expected_batch > problem.n))
+    return refuse("expected_batch",
+                  *options.expected_batch,
+                  fmt::format("must lie between 1 and the number of units, {}", problem.n));
+  for (const auto& [name, value] : {std::pair{"step_size", options.step_size},
+                                    {"clip_radius", options.clip_radius},
+                                    {"offset", std::optional(options.offset)},
+                                    {"beta", std::optional(options.beta)},
+                                    {"nu", std::optional(options.nu)},
+                                    {"first_multiplier", options.first_multiplier}})
+    if (value && !(std::isfinite(*value) && *value > 0))
+      return refuse(name, *value, "must be finite and > 0");
+  if (!(std::isfinite(options.slope) && options.slope >= 0))
+    return refuse("slope", options.slope, "must be finite and >= 0");
+  if (options.groups < 1 || options.groups > 1000)
+    return refuse("groups", options.groups, "must lie between 1 and 1000");
+  if (!(options.average >= 0 && options.average <= 1))
+    return refuse("average", options.average, "must lie in [0, 1]");
+  return {};
+}
+
+Expected<ConfiguredMethod> configure_adp_sgd(const GivenOptions& given, const PublicFacts& facts) {
+  const auto table = adp_sgd_options();
+  SOTTO_ASSIGN(const AdaptiveNoiseOptions asked, table.parse(given));
+  const PublicProblem& problem = facts.problem;
+  SOTTO_TRY(check(asked, problem));
+  AdaptiveNoiseOptions options = asked;
+  const auto n = static_cast<double>(problem.n);
+  if (!options.clip_radius) options.clip_radius = default_clip_radius(problem);
+  const auto [L, h] = horizon_of(facts, *options.clip_radius);
+  if (!options.expected_batch)
+    options.expected_batch = std::min<std::int64_t>(
+        problem.n, std::max<std::int64_t>(256, std::llround(8 * std::sqrt(n))));
+  if (!options.steps) options.steps = std::clamp<std::int64_t>(std::llround(2 * h * L), 50, 4000);
+  // The steps of the polynomial schedule add up to the horizon, none above 1/L.
+  double sum = 0;
+  for (std::int64_t t = 1; t <= *options.steps; ++t)
+    sum += 1 / std::sqrt(options.offset + options.slope * static_cast<double>(t));
+  if (!options.step_size)
+    options.step_size = std::min(h / sum, std::sqrt(options.offset + options.slope) / L);
+  const double q = static_cast<double>(*options.expected_batch) / n;
+  if (options.noise == "adaptive" && !options.first_multiplier) {
+    // What the polynomial schedule would need by first-order composition, and a fifth more for the
+    // filter; a run that needs more ends early, one that needs less leaves some budget.
+    const double cost = std::sqrt(options.offset) * sum;
+    options.first_multiplier =
+        1.2 * std::max(0.5, facts.single_release_multiplier * q * std::sqrt(cost));
+  }
+  const Sampling sampling = q < 1 ? Sampling::poisson(q) : Sampling::full();
+  return ConfiguredMethod{std::make_unique<AdaptiveNoiseSgd>(options, sampling),
+                          table.settings(asked, options, given)};
+}
+
+}  // namespace
+
+std::vector<MethodInfo> adp_sgd_methods() {
+  return {{.name = "adp-sgd",
+           .summary = "random batches, noise matched to falling steps",
+           .needs = "gradients",
+           .guarantees = "(epsilon, delta)-DP",
+           .is_private = true,
+           .source = "[ADP21]",
+           .page = "adp-sgd",
+           .options = adp_sgd_options().infos(),
+           .configure = configure_adp_sgd}};
+}
+
+}  // namespace sotto

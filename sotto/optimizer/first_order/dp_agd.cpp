@@ -1,0 +1,214 @@
+// dp-agd
+//
+// Problem     min_w F(w) = (1/n) sum_i loss(w; i) + r(w), not necessarily convex
+// Update      G = (sum_i clip_C(grad loss_i(w)) + noise(rho_g)) / n + grad r(w)
+//             choose alpha from {0, …, alpha_max} by the exponential mechanism on the losses at
+//             w - alpha G/|G|, with rho_s
+//             alpha > 0: w <- w - alpha G/|G|
+//             alpha = 0: rho_g <- (1 + growth) rho_g, measure once more with the difference,
+//             average by precision, choose again
+// Privacy     a zCDP filter is charged before each release and ends the run
+// Guarantee   (epsilon, delta)-DP; no rate
+// Source      [LK18] Alg. 2
+// Differs     the exponential mechanism instead of report-noisy-min with exponential noise, at
+//             epsilon²/8 and with half the noise where scores are monotone; the mean of all
+//             measurements by precision; the regularizer is exact and part of both choices
+//
+// letter     meaning                                    option
+// rho_g      a gradient's budget at first               splits, selection_share
+// alpha_max  longest step at first, then 1.1 × the      longest_step
+//            longest of the last ten
+// C, C_f     clip radii of gradients and losses         clip_radius, loss_clip
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "sotto/core/check.hpp"
+#include "sotto/optimizer/first_order/methods.hpp"
+
+namespace sotto {
+namespace {
+
+struct AdaptiveOptions {
+  std::int64_t most_steps = 10'000;
+  std::int64_t splits = 60;
+  double growth = 0.1;
+  double selection_share = 0.2;
+  std::int64_t candidates = 21;
+  std::optional<double> longest_step;
+  std::optional<double> clip_radius;
+  double loss_clip = 2;
+  std::optional<double> rho;
+};
+
+constexpr int kMemory = 10;  ///< steps after which alpha_max is set anew
+constexpr double kStretch = 1.1;
+
+class AdaptiveGradientDescent final : public Optimizer {
+ public:
+  explicit AdaptiveGradientDescent(AdaptiveOptions options) : options_(options) {}
+
+  Plan plan(const PublicProblem& problem, double) const override {
+    // Every step makes two releases, or three with a repeated measurement.
+    return {Event::compose({}), 3 * options_.most_steps * (problem.dimension + 1), "zcdp"};
+  }
+
+  Expected<OptimizerResult> run(Oracle& oracle, double, Observer& observer) const override {
+    const PublicProblem& problem = oracle.problem();
+    const Regularizer& r = problem.regularizer;
+    const double share = *options_.rho / static_cast<double>(options_.splits);
+    const double rho_s = share * options_.selection_share;
+    double rho_g = share - rho_s;
+    double alpha_max = *options_.longest_step;
+    double longest = 0;  // of the last steps
+
+    Vector w = Vector::Zero(problem.dimension);
+    Vector direction;
+    const auto measure = [&](double rho) {
+      return oracle.gradient({w, Sampling::full(), *options_.clip_radius, 1 / std::sqrt(2 * rho)});
+    };
+    for (std::int64_t t = 0; t < options_.most_steps;) {
+      auto gradient = measure(rho_g);
+      if (!gradient) return ended(gradient.error(), w, t);
+      Vector G = gradient->value();
+      double precision = rho_g;
+      while (true) {
+        direction = G;
+        r.add_gradient(w, direction);
+        const double norm = direction.norm();
+        auto alpha = choose(oracle, w, direction, alpha_max, rho_s);
+        if (!alpha) return ended(alpha.error(), w, t);
+        ++t;
+        if (*alpha > 0) {
+          w -= *alpha / std::max(norm, 1e-300) * direction;
+          longest = std::max(longest, *alpha);
+          if (!observer.keep_going({t, options_.most_steps, *alpha, norm, &w}))
+            return OptimizerResult{w, t, "stopped early"};
+          break;
+        }
+        if (!observer.keep_going({t, options_.most_steps, 0, norm, &w}))
+          return OptimizerResult{w, t, "stopped early"};
+        if (t >= options_.most_steps) break;
+        const double more = options_.growth * rho_g;
+        auto again = measure(more);
+        if (!again) return ended(again.error(), w, t);
+        // Weighted by precision: the mean has the noise of one measurement with the sum.
+        G = (precision * G + more * again->value()) / (precision + more);
+        precision += more;
+        rho_g = precision;
+      }
+      if (t % kMemory == 0 && longest > 0) {
+        alpha_max = kStretch * longest;
+        longest = 0;
+      }
+    }
+    return OptimizerResult{w, options_.most_steps, "plan complete"};
+  }
+
+ private:
+  /// A step from {0, …, alpha_max}, privately the one with the least objective.
+  Expected<double> choose(Oracle& oracle,
+                          const Vector& w,
+                          const Vector& direction,
+                          double alpha_max,
+                          double rho) const {
+    const double norm = std::max(direction.norm(), 1e-300);
+    std::vector<Vector> candidates;
+    std::vector<double> regularizer;
+    for (std::int64_t k = 0; k < options_.candidates; ++k) {
+      candidates.push_back(w - step(k, alpha_max) / norm * direction);
+      regularizer.push_back(oracle.problem().regularizer.value(candidates.back()));
+    }
+    SOTTO_ASSIGN(const Released<std::int64_t> chosen,
+                 oracle.select({candidates, options_.loss_clip, std::sqrt(8 * rho), regularizer}));
+    return step(chosen.value(), alpha_max);
+  }
+
+  double step(std::int64_t k, double alpha_max) const {
+    return alpha_max * static_cast<double>(k) / static_cast<double>(options_.candidates - 1);
+  }
+
+  /// The end of the budget is the end of the run; anything else is an error.
+  static Expected<OptimizerResult> ended(const Error& error, const Vector& w, std::int64_t steps) {
+    if (error.kind == ErrorKind::kBudget) return OptimizerResult{w, steps, "budget spent"};
+    return tl::unexpected<Error>(error);
+  }
+
+  AdaptiveOptions options_;
+};
+
+OptionTable<AdaptiveOptions> agd_options() {
+  OptionTable<AdaptiveOptions> table;
+  table.integer("most_steps", &AdaptiveOptions::most_steps, "the run ends here at the latest")
+      .integer("splits",
+               &AdaptiveOptions::splits,
+               "a step's first share of the budget is one part of so many")
+      .number("growth",
+              &AdaptiveOptions::growth,
+              "by how much a gradient's budget grows when no step helps")
+      .number("selection_share",
+              &AdaptiveOptions::selection_share,
+              "of a step's budget, for choosing its length")
+      .integer("candidates", &AdaptiveOptions::candidates, "lengths to choose from, 0 among them")
+      .number("longest_step",
+              &AdaptiveOptions::longest_step,
+              "the longest step at first, in the norm of w")
+      .number("clip_radius",
+              &AdaptiveOptions::clip_radius,
+              "per-unit gradients are clipped to this L2 norm C")
+      .number("loss_clip", &AdaptiveOptions::loss_clip, "per-unit losses are clipped to this")
+      .number("rho",
+              &AdaptiveOptions::rho,
+              "the budget in zCDP that `splits` refers to; only a guide, the filter decides");
+  return table;
+}
+
+Expected<ConfiguredMethod> configure_agd(const GivenOptions& given, const PublicFacts& facts) {
+  const auto table = agd_options();
+  SOTTO_ASSIGN(const AdaptiveOptions asked, table.parse(given));
+  AdaptiveOptions options = asked;
+  const auto refuse = [](std::string_view name, auto value, std::string_view rule) {
+    return fail(ErrorKind::kUsage, fmt::format("{} {}, but is {}.", dashed(name), rule, value));
+  };
+  if (options.most_steps < 1 || options.most_steps > 1'000'000)
+    return refuse("most_steps", options.most_steps, "must lie between 1 and 1,000,000");
+  if (options.splits < 1) return refuse("splits", options.splits, "must be at least 1");
+  if (options.candidates < 2 || options.candidates > 1000)
+    return refuse("candidates", options.candidates, "must lie between 2 and 1000");
+  if (!(options.selection_share > 0 && options.selection_share < 1))
+    return refuse("selection_share", options.selection_share, "must lie between 0 and 1");
+  for (const auto& [name, value] : {std::pair{"growth", std::optional(options.growth)},
+                                    {"longest_step", options.longest_step},
+                                    {"clip_radius", options.clip_radius},
+                                    {"loss_clip", std::optional(options.loss_clip)},
+                                    {"rho", options.rho}})
+    if (value && !(std::isfinite(*value) && *value > 0))
+      return refuse(name, *value, "must be finite and > 0");
+  const double R = std::isfinite(facts.problem.row_norm) ? facts.problem.row_norm : 1;
+  if (!options.clip_radius) options.clip_radius = default_clip_radius(facts.problem);
+  if (!options.longest_step) options.longest_step = 2 / R;
+  // What one Gaussian release with the whole budget has; zCDP grants a little less.
+  if (!options.rho)
+    options.rho = 0.5 / std::pow(std::max(facts.single_release_multiplier, 1e-3), 2);
+  return ConfiguredMethod{std::make_unique<AdaptiveGradientDescent>(options),
+                          table.settings(asked, options, given)};
+}
+
+}  // namespace
+
+std::vector<MethodInfo> agd_methods() {
+  return {{.name = "dp-agd",
+           .summary = "full batches, private choice of steps, adaptive budget",
+           .needs = "gradients, losses",
+           .guarantees = "(epsilon, delta)-DP by a filter",
+           .is_private = true,
+           .source = "[LK18]",
+           .page = "dp-agd",
+           .options = agd_options().infos(),
+           .configure = configure_agd}};
+}
+
+}  // namespace sotto

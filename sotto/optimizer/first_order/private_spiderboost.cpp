@@ -1,0 +1,55 @@
+// private-spiderboost: recursive_descent.hpp with an anchor a phase and pure differences in
+// between.
+
+#include <algorithm>
+
+#include "sotto/optimizer/first_order/methods.hpp"
+#include "sotto/optimizer/first_order/recursive_options.hpp"
+
+namespace sotto {
+namespace {
+
+OptionTable<RecursiveOptions> spiderboost_options() {
+  OptionTable<RecursiveOptions> table;
+  table.integer("phase", &RecursiveOptions::phase, "steps of a phase; each begins with an anchor");
+  add_recursive_options(table);
+  return table;
+}
+
+Expected<ConfiguredMethod> configure_spiderboost(const GivenOptions& given,
+                                                 const PublicFacts& facts) {
+  const auto table = spiderboost_options();
+  SOTTO_ASSIGN(const RecursiveOptions asked, table.parse(given));
+  const PublicProblem& problem = facts.problem;
+  SOTTO_TRY(check(asked, problem));
+  RecursiveOptions options = asked;
+  options.mixture = 0;
+  if (!options.phase) options.phase = 4;
+  const bool open_anchor = !options.anchor_batch;
+  fill_recursive(options, facts, 1, 2);
+  // All anchors together are five passes, all differences two.
+  if (open_anchor)
+    options.anchor_batch =
+        std::clamp<std::int64_t>(5 * problem.n / *options.steps * *options.phase, 1, problem.n);
+  if (!options.anchor_share) options.anchor_share = 0.8;
+  fill_output(options, *options.steps, facts.coin);
+  return ConfiguredMethod{std::make_unique<RecursiveDescent>(options, problem),
+                          table.settings(asked, options, given)};
+}
+
+}  // namespace
+
+std::vector<MethodInfo> spiderboost_methods() {
+  return {{.name = "private-spiderboost",
+           .summary = "phases of gradient differences between full-batch anchors",
+           .needs = "gradient pairs",
+           .guarantees =
+               "(epsilon, delta)-DP; gradient norm O((sqrt(d ln 1/delta) / (n epsilon))^(2/3))",
+           .is_private = true,
+           .source = "[ABGGMU23]",
+           .page = "private-spiderboost",
+           .options = spiderboost_options().infos(),
+           .configure = configure_spiderboost}};
+}
+
+}  // namespace sotto

@@ -1,0 +1,134 @@
+#include "sotto/optimizer/first_order/recursive_descent.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "sotto/core/check.hpp"
+#include "sotto/optimizer/schedule.hpp"
+
+namespace sotto {
+namespace {
+
+Sampling sampling_of(std::int64_t batch, std::int64_t n) {
+  return batch >= n ? Sampling::full()
+                    : Sampling::poisson(static_cast<double>(batch) / static_cast<double>(n));
+}
+
+}  // namespace
+
+double data_smoothness(const PublicProblem& problem) {
+  const double R = std::isfinite(problem.row_norm) ? problem.row_norm : 1;
+  return problem.loss.sup_abs_second() * R * R;
+}
+
+RecursiveDescent::RecursiveDescent(RecursiveOptions options, const PublicProblem& problem)
+    : options_(std::move(options)),
+      steps_(Output(options_, options_.steps.value()).steps()),
+      smoothness_(data_smoothness(problem)),
+      pair_sampling_(sampling_of(options_.expected_batch.value(), problem.n)),
+      anchor_sampling_(sampling_of(options_.anchor_batch.value(), problem.n)) {
+  SOTTO_CHECK(options_.step_size && options_.clip_radius && options_.difference_clip &&
+              options_.mixture && options_.anchor_share);
+}
+
+std::int64_t RecursiveDescent::anchors() const {
+  return options_.phase ? (steps_ + *options_.phase - 1) / *options_.phase : 1;
+}
+
+std::int64_t RecursiveDescent::pairs() const { return steps_ - anchors(); }
+
+double RecursiveDescent::anchor_ratio() const {
+  if (pairs() == 0) return 1;
+  // count · rate² / multiplier² is what each kind costs, to first order; the calibration of the
+  // one multiplier that is left does not rest on this.
+  const double share = *options_.anchor_share;
+  return anchor_sampling_.rate / pair_sampling_.rate *
+         std::sqrt(static_cast<double>(anchors()) * (1 - share) /
+                   (static_cast<double>(pairs()) * share));
+}
+
+double RecursiveDescent::total_multiplier(double noise_multiplier) const {
+  const double cost =
+      static_cast<double>(pairs()) * std::pow(pair_sampling_.rate / noise_multiplier, 2) +
+      static_cast<double>(anchors()) *
+          std::pow(anchor_sampling_.rate / (noise_multiplier * anchor_ratio()), 2);
+  return 1 / std::sqrt(cost);
+}
+
+PairClip RecursiveDescent::pair_clip(double moved) const {
+  double difference = *options_.difference_clip;
+  if (options_.difference_bound == "adaptive") {
+    // Never exactly 0, which no noise could hide.
+    constexpr double kLeast = 1e-9;
+    difference = std::clamp(
+        smoothness_ * moved, kLeast * *options_.clip_radius, std::max(difference, 1e-300));
+  }
+  return {*options_.mixture, *options_.clip_radius, difference, options_.clipping == "together"};
+}
+
+Plan RecursiveDescent::plan(const PublicProblem& problem, double noise_multiplier) const {
+  const Vector anywhere;
+  const GradientQuery anchor{
+      anywhere, anchor_sampling_, *options_.clip_radius, noise_multiplier * anchor_ratio()};
+  const GradientPairQuery pair{anywhere, anywhere, pair_sampling_, pair_clip(0), noise_multiplier};
+  const Output output(options_, *options_.steps);
+  Event event = Event::repeat(anchors(), event_of(anchor, problem.relation));
+  if (pairs() > 0)
+    event = Event::compose({event, Event::repeat(pairs(), event_of(pair, problem.relation))});
+  if (auto last = output.event(total_multiplier(noise_multiplier), problem.relation))
+    event = Event::compose({event, *last});
+  return {std::move(event), steps_ * problem.dimension + output.noise_samples()};
+}
+
+Expected<OptimizerResult> RecursiveDescent::run(Oracle& oracle,
+                                                double noise_multiplier,
+                                                Observer& observer) const {
+  const PublicProblem& problem = oracle.problem();
+  const Regularizer& r = problem.regularizer;
+  const double gamma = *options_.mixture;
+  const double C1 = *options_.clip_radius;
+  const double anchor_multiplier = noise_multiplier * anchor_ratio();
+  const StepSchedule schedule(options_.schedule, *options_.step_size, *options_.steps);
+  const auto eta = [&](std::int64_t t, double norm) {
+    if (options_.step_rule == "schedule") return schedule(t);
+    return std::min(options_.accuracy / (smoothness_ * std::max(norm, 1e-300)),
+                    1 / (2 * smoothness_));
+  };
+  Output output(options_, *options_.steps);
+
+  Vector w = Vector::Zero(problem.dimension);
+  Vector before = w;
+  Vector v;
+  Vector direction;
+  std::string stopped = "plan complete";
+  std::int64_t t = 0;
+  while (t < steps_) {
+    if (t == 0 || (options_.phase && t % *options_.phase == 0)) {
+      SOTTO_ASSIGN(const Released<Vector> anchor,
+                   oracle.gradient({w, anchor_sampling_, C1, anchor_multiplier}));
+      v = anchor.value();
+    } else {
+      const PairClip clip = pair_clip((w - before).norm());
+      SOTTO_ASSIGN(const Released<Vector> pair,
+                   oracle.gradient_pair({w, before, pair_sampling_, clip, noise_multiplier}));
+      v = pair.value() + (1 - gamma) * v;
+    }
+    direction = v;
+    r.add_gradient(w, direction);
+    const double step = eta(t, direction.norm());
+    before = w;
+    w -= step * direction;
+    r.prox(step, w);
+    output.add(w);
+    ++t;
+    if (!observer.keep_going({t, steps_, step, direction.norm(), &w})) {
+      stopped = t < steps_ ? "stopped early" : stopped;
+      break;
+    }
+  }
+  SOTTO_ASSIGN(Vector result, output.take(oracle, total_multiplier(noise_multiplier)));
+  return OptimizerResult{std::move(result), t, stopped};
+}
+
+}  // namespace sotto

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/vector.hpp"
+#include "sotto/optimizer/option_table.hpp"
+#include "sotto/optimizer/tail_average.hpp"
+#include "sotto/oracle/api/oracle.hpp"
+
+namespace sotto {
+
+/// Which of a run's iterates is the model. All iterates are released already, so only `best`
+/// looks at the data once more, and pays for it.
+struct OutputOptions {
+  /// last; average: the mean of the last `average` of the steps; random: a uniformly random
+  /// iterate, whose number is drawn before the run, which then makes no further step and is
+  /// calibrated for those it makes; best: of `candidates` evenly spaced iterates, by the
+  /// exponential mechanism on clipped losses.
+  std::string output = "last";
+  double average = 0;
+  std::optional<std::int64_t> drawn_steps;  ///< random: the steps to make
+  std::int64_t candidates = 8;
+  double selection_share = 0.1;  ///< of the budget, for best
+  double loss_clip = 2;
+};
+
+template <class Options>
+void add_output_options(OptionTable<Options>& table) {
+  table
+      .word("output",
+            &Options::output,
+            {"last", "average", "random", "best"},
+            "which iterate is the model; random: drawn first, and only so many steps are made and "
+            "paid for; best: chosen privately by clipped losses")
+      .number("average",
+              &Options::average,
+              "share of last iterates that are averaged; 0 returns the last one")
+      .integer("drawn_steps", &Options::drawn_steps, "output random: the drawn number of steps")
+      .integer("candidates", &Options::candidates, "output best: iterates to choose from")
+      .number("selection_share", &Options::selection_share, "output best: its share of the budget")
+      .number("loss_clip", &Options::loss_clip, "output best: per-unit losses are clipped to this");
+}
+
+/// Refuses settings that make no sense; `steps` is none if it is still open.
+Expected<void> check(const OutputOptions& options, std::optional<std::int64_t> steps);
+
+/// Fills what follows from the number of steps and a uniform number in [0, 1) that was drawn before
+/// the run.
+void fill_output(OutputOptions& options, std::int64_t steps, double coin);
+
+/// Collects a run's iterates and ends it.
+class Output {
+ public:
+  /// `options` filled.
+  Output(const OutputOptions& options, std::int64_t steps);
+
+  /// How many steps are made.
+  std::int64_t steps() const { return steps_; }
+
+  /// What `best` asks at the end, where the steps themselves cost as much as one full-batch
+  /// Gaussian release with the multiplier `total_multiplier`; none for other outputs.
+  std::optional<Event> event(double total_multiplier, Relation relation) const;
+  std::int64_t noise_samples() const { return options_.output == "best" ? 1 : 0; }
+
+  void add(const Vector& w);
+  Expected<Vector> take(Oracle& oracle, double total_multiplier);
+
+ private:
+  SelectionQuery query(double total_multiplier) const;
+
+  OutputOptions options_;
+  std::int64_t steps_;
+  TailAverage average_;
+  std::int64_t seen_ = 0;
+  std::vector<Vector> candidates_;
+};
+
+}  // namespace sotto

@@ -1,0 +1,224 @@
+// dp-agd, adp-sgd and rrpsgd: what is particular to them. That they stay within their budget is
+// tested for every method in conformance_test.cpp.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "sotto/data/table.hpp"
+#include "sotto/objective/glm.hpp"
+#include "sotto/optimizer/registry.hpp"
+#include "sotto/oracle/exact_oracle.hpp"
+#include "sotto/oracle/private_oracle.hpp"
+#include "tests/support/recording_oracle.hpp"
+
+namespace sotto {
+namespace {
+
+struct Small {
+  std::vector<float> rows = {1, 0, 0.5F, 0, 2, -1, 1, 1, 1, -0.5F, 0.25F, 0};
+  std::vector<float> labels = {1, -1, 1, -1};
+  Table table = TableBuilder::dense(4, 3, rows, labels, {});
+  GlmEngine engine{table, {}};
+
+  PublicFacts facts() const {
+    PublicFacts facts;
+    facts.problem.n = 4;
+    facts.problem.dimension = 3;
+    facts.problem.row_norm = 2.3;
+    facts.problem.regularizer = Regularizer(RegularizerKind::kL2, 0.1);
+    facts.single_release_multiplier = 1;
+    facts.coin = 0.3;
+    return facts;
+  }
+  Vector gradient(const Vector& w) const {
+    Vector g = 0.1 * w;
+    for (std::size_t i = 0; i < 4; ++i) {
+      const Eigen::Vector3d x(rows[3 * i], rows[3 * i + 1], rows[3 * i + 2]);
+      const auto y = static_cast<double>(labels[i]);
+      g -= y / (1 + std::exp(y * x.dot(w))) * x / 4;
+    }
+    return g;
+  }
+  double objective(const Vector& w) const {
+    double sum = 0.05 * w.squaredNorm();
+    for (std::size_t i = 0; i < 4; ++i) {
+      const Eigen::Vector3d x(rows[3 * i], rows[3 * i + 1], rows[3 * i + 2]);
+      sum += std::log1p(std::exp(-static_cast<double>(labels[i]) * x.dot(w))) / 4;
+    }
+    return sum;
+  }
+
+  OptimizerResult run(const std::string& method, const GivenOptions& options) const {
+    const auto configured = (*find_method(method))->configure(options, facts());
+    EXPECT_TRUE(configured) << configured.error().message;
+    ExactOracle oracle(engine, facts().problem, Stream::seeded(1, Purpose::kSampling));
+    NoObserver observer;
+    return *configured->optimizer->run(oracle, 1, observer);
+  }
+};
+
+TEST(DpAgd, WithoutNoiseIsExactLineSearchAlongTheGradient) {
+  const Small small;
+  const auto result =
+      small.run("dp-agd", {{"most_steps", "9"}, {"longest_step", "0.5"}, {"candidates", "6"}});
+  Vector w = Vector::Zero(3);
+  double longest = 0;
+  for (int t = 0; t < 9; ++t) {
+    const Vector unit = small.gradient(w).normalized();
+    double best = 0;
+    for (int k = 1; k < 6; ++k)
+      if (small.objective(w - 0.1 * k * unit) < small.objective(w - best * unit)) best = 0.1 * k;
+    w -= best * unit;
+    longest = std::max(longest, best);
+  }
+  EXPECT_GT(longest, 0.1);
+  EXPECT_LE((result.w - w).norm(), 1e-12);
+}
+
+TEST(DpAgd, AnswersANullStepByMeasuringMore) {
+  const Small small;
+  const auto configured =
+      (*find_method("dp-agd"))
+          ->configure({{"most_steps", "40"}, {"longest_step", "5"}, {"candidates", "3"}},
+                      small.facts());
+  ASSERT_TRUE(configured);
+  ExactOracle exact(small.engine, small.facts().problem, Stream::seeded(1, Purpose::kSampling));
+  testing::RecordingOracle oracle(exact);
+  NoObserver observer;
+  ASSERT_TRUE(configured->optimizer->run(oracle, 1, observer));
+  // Steps of 2.5 and 5 soon help no more; each null step adds a measurement with a tenth of the
+  // budget.
+  std::int64_t null_steps = 0;
+  const CanonicalEvent spent = *canonical(oracle.spent());
+  double first = 1e300;
+  for (const Term& term : spent.terms)
+    if (term.mechanism == Term::Mechanism::kGaussian) first = std::min(first, term.parameter);
+  for (const Term& term : spent.terms)
+    if (term.mechanism == Term::Mechanism::kGaussian && term.parameter > 1.5 * first)
+      null_steps += term.count;
+  EXPECT_GT(null_steps, 0);
+}
+
+TEST(AdpSgd, WithoutNoiseIsDescentWithPolynomialSteps) {
+  const Small small;
+  const auto result = small.run("adp-sgd",
+                                {{"steps", "30"},
+                                 {"step_size", "2"},
+                                 {"expected_batch", "4"},
+                                 {"offset", "5"},
+                                 {"slope", "2"}});
+  Vector w = Vector::Zero(3);
+  for (int t = 0; t < 30; ++t) w -= 2 / std::sqrt(5 + 2.0 * (t + 1)) * small.gradient(w);
+  EXPECT_LE((result.w - w).norm(), 1e-12);
+}
+
+TEST(AdpSgd, NoiseSquaredFollowsTheSteps) {
+  const Small small;
+  const auto configured =
+      (*find_method("adp-sgd"))
+          ->configure({{"steps", "1000"}, {"groups", "10"}, {"expected_batch", "2"}},
+                      small.facts());
+  const CanonicalEvent plan =
+      *canonical(configured->optimizer->plan(small.facts().problem, 3).event);
+  ASSERT_EQ(plan.terms.size(), 10u);
+  double least = 1e300, most = 0;
+  for (const Term& term : plan.terms) {
+    EXPECT_EQ(term.count, 100);
+    least = std::min(least, term.parameter);
+    most = std::max(most, term.parameter);
+  }
+  // alpha^2 = b = sqrt(20 + t) at the middles of the first and the last group.
+  EXPECT_NEAR(most / least, std::pow((20 + 950.0) / (20 + 50.0), 0.25), 1e-12);
+}
+
+TEST(AdpSgd, AdagradReadsTheReleasedGradientAndNothingElse) {
+  // Two oracles that give the same answers from different data lead to the same run: the step can't
+  // depend on anything that was not released.
+  class Fixed final : public Oracle {
+   public:
+    Fixed(Oracle& inner, PublicProblem problem) : inner_(inner), problem_(std::move(problem)) {}
+    const PublicProblem& problem() const override { return problem_; }
+    Expected<Released<Vector>> gradient(const GradientQuery& query) override {
+      SOTTO_ASSIGN(Released<Vector> answer, inner_.gradient(query));
+      return std::move(answer).map(
+          [](const Vector&) -> Vector { return Eigen::Vector3d(0.3, -0.1, 0.2); });
+    }
+    Expected<Released<Vector>> gradient_pair(const GradientPairQuery& q) override {
+      return inner_.gradient_pair(q);
+    }
+    Expected<Released<std::int64_t>> select(const SelectionQuery& q) override {
+      return inner_.select(q);
+    }
+    Expected<Released<double>> loss(const LossQuery& q) override { return inner_.loss(q); }
+
+   private:
+    Oracle& inner_;
+    PublicProblem problem_;
+  };
+  const Small one;
+  Small other;
+  for (float& x : other.rows) x *= -3;
+  other.table = TableBuilder::dense(4, 3, other.rows, other.labels, {});
+  std::vector<Vector> ends;
+  for (const Small* small : std::initializer_list<const Small*>{&one, &other}) {
+    const GlmEngine engine(small->table, {});
+    const auto configured =
+        (*find_method("adp-sgd"))
+            ->configure({{"steps", "15"}, {"step_rule", "adagrad"}, {"beta", "50"}}, one.facts());
+    ExactOracle exact(engine, one.facts().problem, Stream::seeded(1, Purpose::kSampling));
+    Fixed oracle(exact, one.facts().problem);
+    NoObserver observer;
+    ends.push_back(configured->optimizer->run(oracle, 0.01, observer)->w);
+  }
+  EXPECT_EQ(ends[0], ends[1]);
+}
+
+TEST(Rrpsgd, DrawsItsStepsFromTheLawOfThePaper) {
+  const Small small;
+  const auto drawn = [&](double coin, const char* schedule) {
+    PublicFacts facts = small.facts();
+    facts.coin = coin;
+    const auto configured =
+        (*find_method("rrpsgd"))
+            ->configure({{"steps", "100"}, {"step_size", "0.3"}, {"schedule", schedule}}, facts);
+    std::int64_t steps = 0;
+    for (const auto& setting : configured->settings)
+      if (setting.name == "drawn_steps") steps = std::stoll(setting.value);
+    // The plan is for the drawn steps alone.
+    const Event plan = configured->optimizer->plan(facts.problem, 2).event;
+    EXPECT_EQ(canonical(plan)->terms.at(0).count, steps);
+    return steps;
+  };
+  EXPECT_EQ(drawn(0, "constant"), 1);
+  EXPECT_EQ(drawn(0.5, "constant"), 51);
+  EXPECT_EQ(drawn(0.999, "constant"), 100);
+  // Falling steps: P_R(k) ~ 2 g_k - L g_k^2 with g_k = 0.3 / sqrt(k), L = 2.3^2 / 4 + 0.1.
+  const double L = 2.3 * 2.3 / 4 + 0.1;
+  const auto weight = [&](int k) { return 2 * 0.3 / std::sqrt(k) - L * 0.09 / k; };
+  double total = 0, sum = 0;
+  for (int k = 1; k <= 100; ++k) total += weight(k);
+  int expected = 0;
+  while (sum <= 0.4 * total) sum += weight(++expected);
+  EXPECT_EQ(drawn(0.4, "inverse_sqrt"), expected);
+}
+
+TEST(Auto, FollowsItsRule) {
+  const auto chosen = [](std::int64_t n, const GivenOptions& given) {
+    PublicFacts facts;
+    facts.problem.n = n;
+    facts.problem.dimension = 10;
+    facts.problem.row_norm = 1;
+    facts.single_release_multiplier = 4;
+    const auto configured = (*find_method("auto"))->configure(given, facts);
+    for (const auto& setting : configured->settings)
+      if (setting.name == "chosen_method") return setting.value;
+    return std::string();
+  };
+  EXPECT_EQ(chosen(1000, {}), "dp-gd");
+  EXPECT_EQ(chosen(1000, {{"most_passes", "20"}}), "dp-srm");
+  EXPECT_EQ(chosen(30'000, {}), "dp-srm");
+}
+
+}  // namespace
+}  // namespace sotto
