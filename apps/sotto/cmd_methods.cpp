@@ -13,10 +13,20 @@ namespace sotto::app {
 namespace {
 
 void print_table() {
-  fmt::print("{:<8} {:<58} {:<11} {}\n", "method", "what it does", "needs", "guarantees");
+  std::size_t name = 6;
+  std::size_t summary = 12;
+  std::size_t needs = 5;
+  for (const auto& method : methods()) {
+    name = std::max(name, method.name.size());
+    summary = std::max(summary, method.summary.size());
+    needs = std::max(needs, method.needs.size());
+  }
+  const auto row = [&](auto&& a, auto&& b, auto&& c, auto&& d) {
+    fmt::print("{:<{}}  {:<{}}  {:<{}}  {}\n", a, name, b, summary, c, needs, d);
+  };
+  row("method", "what it does", "needs", "guarantees");
   for (const auto& method : methods())
-    fmt::print(
-        "{:<8} {:<58} {:<11} {}\n", method.name, method.summary, method.needs, method.guarantees);
+    row(method.name, method.summary, method.needs, method.guarantees);
   fmt::print("\n`sotto methods NAME` prints a method's options.\n");
 }
 
