@@ -330,5 +330,11 @@ TEST(Property, GroupingDoesNotChangeEpsilon) {
   }
 }
 
+TEST(Rdp, AnUpperBoundOnDeltaNeverUnderflowsToZero) {
+  const auto event =
+      *canonical(Event::repeat(1000, Event::poisson(0.01, Event::gaussian(1, Relation::kZeroOut))));
+  EXPECT_GT(rdp_accountant().delta(event, 1000)->upper, 0);
+}
+
 }  // namespace
 }  // namespace sotto

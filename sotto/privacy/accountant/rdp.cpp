@@ -139,7 +139,10 @@ class RdpAccountant final : public Accountant {
     SOTTO_TRY(supports(event));
     if (has_non_private(event)) return Interval{1, 1};
     if (pure_total(event) <= epsilon) return Interval{0, 0};
-    return Interval{0, std::exp(internal::log_delta_from_renyi(curve_of(event), epsilon))};
+    // Never 0: that the exponential underflows does not make it impossible.
+    return Interval{0,
+                    std::max(std::exp(internal::log_delta_from_renyi(curve_of(event), epsilon)),
+                             std::numeric_limits<double>::min())};
   }
 };
 

@@ -45,7 +45,10 @@ class ZcdpAccountant final : public Accountant {
     SOTTO_TRY(supports(event));
     if (has_non_private(event)) return Interval{0, 1};
     if (pure_epsilon(event) <= epsilon) return Interval{0, 0};
-    return Interval{0, std::exp(zcdp_log_delta(total_rho(event), epsilon))};
+    // Never 0: that the exponential underflows does not make it impossible.
+    return Interval{0,
+                    std::max(std::exp(zcdp_log_delta(total_rho(event), epsilon)),
+                             std::numeric_limits<double>::min())};
   }
 };
 
