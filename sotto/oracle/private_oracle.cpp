@@ -13,6 +13,10 @@ namespace {
 
 constexpr std::int64_t kMostUnits = std::int64_t{1} << 31;
 
+/// The declared bound on row norms with room for their rounding: a table's norms are rounded up, so
+/// that a row right at the bound reports a hair more.
+double row_bound(const PublicProblem& problem) { return problem.row_norm * (1 + 1e-8); }
+
 }  // namespace
 
 PrivateOracle::PrivateOracle(
@@ -26,7 +30,7 @@ PrivateOracle::PrivateOracle(
   SOTTO_CHECK(problem_.n > 0 && problem_.dimension == engine.parameters());
   SOTTO_CHECK(problem_.relation == Relation::kAddRemove || problem_.n == engine.units());
   SOTTO_CHECK(engine.units() <= kMostUnits);
-  SOTTO_CHECK(!problem_.linear_rows || engine.is_linear_within(problem_.row_norm));
+  SOTTO_CHECK(!problem_.linear_rows || engine.is_linear_within(row_bound(problem_)));
 }
 
 Expected<Released<Vector>> PrivateOracle::gradient(const GradientQuery& query) {
@@ -34,8 +38,8 @@ Expected<Released<Vector>> PrivateOracle::gradient(const GradientQuery& query) {
   double radius = query.clip_radius;
   double diameter = 2 * radius;
   if (query.rule == ClipRule::kGlm && problem_.linear_rows) {
-    radius = std::min(radius, gradient_bound(problem_.loss, problem_.row_norm, length));
-    diameter = std::min(2 * radius, gradient_diameter(problem_.loss, problem_.row_norm, length));
+    radius = std::min(radius, gradient_bound(problem_.loss, row_bound(problem_), length));
+    diameter = std::min(2 * radius, gradient_diameter(problem_.loss, row_bound(problem_), length));
   }
   SOTTO_ASSIGN(Receipt receipt,
                ledger_.charge(event_of(query, problem_.relation), problem_.dimension));

@@ -104,6 +104,28 @@ TEST_F(Train, PredictPrintsAccuracyAucAndConfusion) {
   EXPECT_TRUE(first > 0 && first < 1);
 }
 
+TEST_F(Train, RowsRightAtTheirDeclaredBoundAreFine) {
+  // Categories only: every row's norm is exactly the bound that the schema implies, sqrt(3).
+  std::string schema;
+  for (const char* name : {"a", "b", "c"})
+    schema.append("[[column]]\nname = '")
+        .append(name)
+        .append("'\nkind = 'categorical'\nvalues = ['x', 'y']\n");
+  schema.append("[[column]]\nname = 'l'\nkind = 'label'\npositive = ['1']\nnegative = ['0']\n");
+  std::string rows;
+  for (int i = 0; i < 100; ++i) rows.append(i % 2 == 0 ? "x,y,x,1\n" : "y,y,x,0\n");
+  const auto run = sotto({"train",
+                          "--epsilon",
+                          "1",
+                          "--delta",
+                          "1e-4",
+                          "--schema",
+                          dir_.write("s.toml", schema),
+                          dir_.write("d.csv", rows),
+                          model_});
+  EXPECT_EQ(run.code, 0) << run.err;
+}
+
 TEST_F(Train, DryRunNeedsNoRowsAndSpendsNothing) {
   const auto run = sotto({"train",
                           "--dry-run",
