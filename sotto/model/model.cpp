@@ -53,7 +53,7 @@ Expected<PrivacyStatement> privacy_from_json(const nlohmann::json& json) {
 }
 
 std::string to_text(const Model& model) {
-  const nlohmann::ordered_json json = {
+  nlohmann::ordered_json json = {
       {"sotto_model", kModelVersion},
       {"made_by", fmt::format("sotto {}", kVersion)},
       {"method", model.method},
@@ -66,6 +66,7 @@ std::string to_text(const Model& model) {
       {"feature_names", model.feature_names},
       {"schema", model.schema},
       {"weights", std::vector<double>(model.w.begin(), model.w.end())}};
+  if (!model.network.empty()) json["network"] = model.network;
   return json.dump(1) + "\n";
 }
 
@@ -99,6 +100,7 @@ Expected<Model> model_from_text(const std::string& text, const std::string& path
     model.class_names = json.at("class_names").get<std::vector<std::string>>();
     model.feature_names = json.at("feature_names").get<std::vector<std::string>>();
     model.schema = json.at("schema").get<std::string>();
+    model.network = json.value("network", "");
     SOTTO_ASSIGN(model.privacy, privacy_from_json(json.at("privacy")));
     const auto weights = json.at("weights").get<std::vector<double>>();
     model.w = Eigen::Map<const Vector>(weights.data(), static_cast<Eigen::Index>(weights.size()));

@@ -44,10 +44,15 @@ struct PerExampleSum::Scratch {
   std::vector<double> block_sum;
   std::vector<Int128> total;
   bool touched = false;
+  std::int64_t balance = 0;  ///< units whose gradient was not clipped less those whose was
   // Hessians: made when first needed. The lower triangle of the sum as a d x d matrix, and packed.
   std::vector<double> matrix_sum;
   std::vector<Int128> matrix_total;
   bool matrix_touched = false;
+
+  void count(std::span<const double> block_norms, double radius) {
+    for (const double norm : block_norms) balance += norm <= radius ? 1 : -1;
+  }
 
   void add_block_sum(double scale) {
     for (std::size_t j = 0; j < block_sum.size(); ++j) total[j] += to_sum_grid(block_sum[j], scale);

@@ -1,6 +1,7 @@
 #include "sotto/oracle/private_oracle.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "sotto/core/check.hpp"
@@ -40,23 +41,46 @@ PrivateOracle::Extent PrivateOracle::extent(const GradientQuery& query) const {
 }
 
 double PrivateOracle::gradient_sigma(const GradientQuery& query) const {
-  const auto [radius, diameter] = extent(query);
-  return released_sigma(
-             claim(radius, diameter, query.sampling), query.noise_multiplier, problem_.dimension) /
+  return released_sigma(gradient_claim(query), query.noise_multiplier, gradient_entries(query)) /
          expected_batch(query.sampling);
 }
 
-Expected<Released<Vector>> PrivateOracle::gradient(const GradientQuery& query) {
+/// A unit's gradient and its count, if there is one, as one vector.
+SensitivityClaim PrivateOracle::gradient_claim(const GradientQuery& query) const {
+  SOTTO_CHECK(query.count_share >= 0 && query.count_share <= 1);
   const auto [radius, diameter] = extent(query);
+  if (query.count_share == 0) return claim(radius, diameter, query.sampling);
+  const double both = radius * std::sqrt(1 + query.count_share * query.count_share) * (1 + 0x1p-50);
+  return claim(both, 2 * both, query.sampling);
+}
+
+std::int64_t PrivateOracle::gradient_entries(const GradientQuery& query) const {
+  return problem_.dimension + (query.count_share > 0 ? 1 : 0);
+}
+
+Expected<Released<Vector>> PrivateOracle::gradient(const GradientQuery& query) {
+  const double radius = extent(query).radius;
   SOTTO_ASSIGN(Receipt receipt,
-               ledger_.charge(event_of(query, problem_.relation), problem_.dimension));
+               ledger_.charge(event_of(query, problem_.relation), gradient_entries(query)));
   Vector sum;
-  sums_.clipped_gradients(batches_.draw(query.sampling), query.at, radius, sum);
+  const auto batch = batches_.draw(query.sampling);
+  if (query.rule == ClipRule::kLayers)
+    sums_.clipped_layer_gradients(batch, query.at, radius, sum);
+  else
+    sums_.clipped_gradients(batch, query.at, radius, sum);
   visit(query.sampling, 1);
-  return release_mean(std::move(sum),
-                      claim(radius, diameter, query.sampling),
-                      std::move(receipt),
-                      query.noise_multiplier);
+  const double count_unit = query.count_share * radius;
+  if (query.count_share > 0) {
+    sum.conservativeResize(problem_.dimension + 1);
+    sum[problem_.dimension] = count_unit * static_cast<double>(sums_.unclipped_less_clipped());
+  }
+  auto answer = release_mean(
+      std::move(sum), gradient_claim(query), std::move(receipt), query.noise_multiplier);
+  if (query.count_share == 0) return answer;
+  return std::move(answer).map([&](Vector value) -> Vector {
+    value[problem_.dimension] /= 2 * count_unit;
+    return value;
+  });
 }
 
 Expected<Released<Vector>> PrivateOracle::gradient_pair(const GradientPairQuery& query) {

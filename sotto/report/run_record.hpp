@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
+#include "sotto/model/class_metrics.hpp"
 #include "sotto/model/metrics.hpp"
 #include "sotto/model/model.hpp"
 
@@ -51,6 +52,7 @@ struct RunRecord {
   std::vector<RecordedSetting> settings;
   std::string loss;
   std::string regularizer;
+  std::string network;  ///< the model file's text; empty for linear models
   std::int64_t dimension = 0;
   std::int64_t steps = 0;
   double passes = 0;                ///< expected passes over the data
@@ -62,6 +64,7 @@ struct RunRecord {
   std::vector<std::string> warnings;
   std::vector<TracePoint> trace;
   std::optional<Metrics> test;
+  std::optional<ClassMetrics> network_test;
   std::optional<Diagnostics> diagnostics;
 };
 

@@ -349,6 +349,28 @@ void NetworkEngine::evaluate_losses(const Block& block,
   }
 }
 
+ImageShape NetworkEngine::frozen_shape() const { return layers_[first_trained_]->in().shape; }
+
+void NetworkEngine::evaluate_frozen(const Block& block,
+                                    Workspace& workspace,
+                                    std::span<float> features) const {
+  const Layout& layout = layers_[first_trained_]->in();
+  const std::int64_t width = layout.shape.size();
+  SOTTO_CHECK(static_cast<std::int64_t>(features.size()) >= block.count * width);
+  auto& s = static_cast<Scratch&>(workspace);
+  const std::vector<double> any(to_size(parameters_));
+  const Point& point = point_at(any, s, 0);
+  const auto feature_of = network::features_of(layout);
+  for (std::int64_t k = 0; k < block.count; ++k) {
+    load_input(block[k], s.value_of[0](0));
+    for (std::size_t i = 0; i < first_trained_; ++i)
+      layers_[i]->forward(point.packed[i], s.memory[i], s.value_of[i], s.value_of[i + 1], 0, 1);
+    const float* values = s.value_of[first_trained_](0);
+    for (std::size_t j = 0; j < feature_of.size(); ++j)
+      if (feature_of[j] >= 0) features[to_size(k * width + feature_of[j])] = values[j];
+  }
+}
+
 void NetworkEngine::evaluate_outputs(const Block& block,
                                      std::span<const double> w,
                                      Workspace& workspace,

@@ -90,6 +90,11 @@ class NetworkEngine final : public Engine {
                         std::span<double> outputs) const;
   std::int64_t outputs() const { return outputs_; }
 
+  /// What the layers before the first trained one give, frozen_shape().size() numbers an example in
+  /// the order channel, row, column.
+  void evaluate_frozen(const Block& block, Workspace& workspace, std::span<float> features) const;
+  ImageShape frozen_shape() const;
+
  private:
   struct Scratch;
   struct Point;
@@ -144,11 +149,10 @@ class NetworkEngine final : public Engine {
                    std::span<const double> weights,
                    std::size_t stride,
                    std::span<double> sum) const;
-  void add_factors(const Trained& trained,
-                   Scratch& scratch,
-                   std::int64_t rows,
-                   std::int64_t with_bias,
-                   std::span<double> sum) const;
+  void add_biases(const Trained& trained,
+                  Scratch& scratch,
+                  std::int64_t rows,
+                  std::span<double> sum) const;
   void hand_over(const Trained& trained,
                  const std::vector<double>& total,
                  std::span<double> sum) const;

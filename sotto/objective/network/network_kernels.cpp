@@ -217,6 +217,27 @@ void add_rows(const float* const* rows,
   }
 }
 
+void add_row_pairs(const float* const* rows,
+                   const double* weights,
+                   const float* const* more_rows,
+                   const double* more_weights,
+                   std::int64_t row_count,
+                   std::int64_t count,
+                   double* sum) {
+  constexpr std::int64_t kPiece = 1024;
+  for (std::int64_t begin = 0; begin < count; begin += kPiece) {
+    const std::int64_t end = begin + kPiece < count ? begin + kPiece : count;
+    for (std::int64_t k = 0; k < row_count; ++k) {
+      const Wide w = splat(weights[k]);
+      const Wide v = splat(more_weights[k]);
+      for (std::int64_t q = begin; q < end; q += kDoubles) {
+        const Wide term = multiply_add(v, widen(more_rows[k] + q), w * widen(rows[k] + q));
+        store(sum + q, load(sum + q) + term);
+      }
+    }
+  }
+}
+
 template <int kRows>
 void outer_tile(const double* left,
                 std::int64_t left_stride,
@@ -260,6 +281,64 @@ void add_outer(const double* left,
     for (; o < left_count; ++o)
       outer_tile<1>(left + o, left_stride, right, row_count, column, columns, sum + o * columns);
   }
+}
+
+template <int kRows>
+void outer_pair_tile(const double* left,
+                     const double* more_left,
+                     std::int64_t left_stride,
+                     const float* const* right,
+                     const float* const* more_right,
+                     std::int64_t row_count,
+                     std::int64_t column,
+                     std::int64_t columns,
+                     double* sum) {
+  constexpr int kVectors = kWidth / kDoubles;
+  Wide acc[kRows][kVectors];
+  for (int r = 0; r < kRows; ++r)
+    for (int q = 0; q < kVectors; ++q) acc[r][q] = load(sum + r * columns + column + kDoubles * q);
+  for (std::int64_t k = 0; k < row_count; ++k, left += left_stride, more_left += left_stride) {
+    Wide a[kVectors], b[kVectors];
+    for (int q = 0; q < kVectors; ++q) {
+      a[q] = widen(right[k] + column + kDoubles * q);
+      b[q] = widen(more_right[k] + column + kDoubles * q);
+    }
+    for (int r = 0; r < kRows; ++r) {
+      const Wide d = splat(left[r]);
+      const Wide e = splat(more_left[r]);
+      for (int q = 0; q < kVectors; ++q) acc[r][q] += multiply_add(e, b[q], d * a[q]);
+    }
+  }
+  for (int r = 0; r < kRows; ++r)
+    for (int q = 0; q < kVectors; ++q) store(sum + r * columns + column + kDoubles * q, acc[r][q]);
+}
+
+void add_outer_pairs(const double* left,
+                     const double* more_left,
+                     std::int64_t left_stride,
+                     const float* const* right,
+                     const float* const* more_right,
+                     std::int64_t row_count,
+                     std::int64_t left_count,
+                     std::int64_t columns,
+                     double* sum) {
+  if (row_count == 0) return;
+  constexpr std::int64_t kRows = kDoubles == 4 ? 4 : 2;
+  const auto tiles = [&](auto tile_of, std::int64_t rows, std::int64_t o) {
+    for (; o + rows <= left_count; o += rows)
+      for (std::int64_t column = 0; column < columns; column += kWidth)
+        tile_of(left + o,
+                more_left + o,
+                left_stride,
+                right,
+                more_right,
+                row_count,
+                column,
+                columns,
+                sum + o * columns);
+    return o;
+  };
+  tiles(outer_pair_tile<1>, 1, tiles(outer_pair_tile<kRows>, kRows, 0));
 }
 
 void relu(const float* in, std::int64_t count, float* out) {
@@ -373,7 +452,9 @@ const Kernels kKernels = {multiply,
                           sum_squares,
                           dot,
                           add_rows,
+                          add_row_pairs,
                           add_outer,
+                          add_outer_pairs,
                           relu,
                           relu_backward,
                           tanh,

@@ -62,6 +62,14 @@ struct Kernels {
                    std::int64_t row_count,
                    std::int64_t count,
                    double* sum);
+  /// The same with terms (weights[k] · rows[k][j] + more_weights[k] · more_rows[k][j]).
+  void (*add_row_pairs)(const float* const* rows,
+                        const double* weights,
+                        const float* const* more_rows,
+                        const double* more_weights,
+                        std::int64_t row_count,
+                        std::int64_t count,
+                        double* sum);
   /// sum[o · columns + i] += Σ_k left[k · left_stride + o] · right[k][i]; columns a multiple of
   /// kWidth.
   void (*add_outer)(const double* left,
@@ -71,6 +79,16 @@ struct Kernels {
                     std::int64_t left_count,
                     std::int64_t columns,
                     double* sum);
+  /// The same with terms (left · right + more_left · more_right).
+  void (*add_outer_pairs)(const double* left,
+                          const double* more_left,
+                          std::int64_t left_stride,
+                          const float* const* right,
+                          const float* const* more_right,
+                          std::int64_t row_count,
+                          std::int64_t left_count,
+                          std::int64_t columns,
+                          double* sum);
 
   /// out = max(in, 0);  din = dout where out > 0, else 0. Counts are multiples of kWidth.
   void (*relu)(const float* in, std::int64_t count, float* out);

@@ -141,48 +141,63 @@ void NetworkEngine::add_gradient_pairs(Workspace& workspace,
     const auto slot = to_size(trained_of_[each.layer]);
     const auto& now = s.storage[0].slots[slot];
     const auto& then = s.storage[1].slots[slot];
+    // A term is formed before it is added: where its two parts cancel, it must not bring the
+    // rounding of large numbers into the sum. A part without weight is replaced by zeros.
     s.rows.clear();
+    s.more_rows.clear();
     s.weights.clear();
+    s.more_weights.clear();
     s.left.clear();
-    if (form.kind == GradientKind::kDense) {
-      for (std::int64_t k = 0; k < s.count; ++k) {
-        const auto add = [&](double weight, const network::Buffer& values) {
-          if (weight == 0) return;
-          s.rows.push_back(values.data() + k * form.dense);
-          s.weights.push_back(weight);
-        };
-        add(gradient[to_size(k)], now.dense);
-        add(difference[to_size(k)], then.dense);
-      }
-      s.total.assign(to_size(form.dense), 0.0);
-      kernels_.add_rows(s.rows.data(),
-                        s.weights.data(),
-                        static_cast<std::int64_t>(s.rows.size()),
-                        form.dense,
-                        s.total.data());
-      hand_over(each, s.total, sum);
-      continue;
-    }
-    const auto add = [&](std::int64_t k, const network::Buffer& right, const auto& left_of) {
-      s.rows.push_back(right.data() + k * form.right);
-      const float* here = now.left.data() + k * form.left;
-      const float* there = then.left.data() + k * form.left;
-      for (std::int64_t o = 0; o < form.outputs; ++o)
-        s.left.push_back(left_of(static_cast<double>(here[o]), static_cast<double>(there[o])));
-    };
+    s.more_left.clear();
+    const bool dense = form.kind == GradientKind::kDense;
+    const std::int64_t size = dense ? form.dense : form.right;
+    if (s.zeros.size() < size) s.zeros = network::Buffer(size);
     for (std::int64_t k = 0; k < s.count; ++k) {
       const double alpha = gradient[to_size(k)];
       const double beta = difference[to_size(k)];
       if (alpha == 0 && beta == 0) continue;
-      add(k, now.right, [&](double here, double there) {
-        return (alpha == 0 ? 0 : alpha * here) + (beta == 0 ? 0 : beta * (here - there));
-      });
+      if (dense) {
+        s.rows.push_back(alpha == 0 ? s.zeros.data() : now.dense.data() + k * size);
+        s.more_rows.push_back(beta == 0 ? s.zeros.data() : then.dense.data() + k * size);
+        s.weights.push_back(alpha);
+        s.more_weights.push_back(beta);
+        continue;
+      }
+      s.rows.push_back(now.right.data() + k * size);
+      s.more_rows.push_back(beta == 0 ? s.zeros.data() : then.right.data() + k * size);
+      const float* slopes = now.left.data() + k * form.left;
+      const float* slopes_before = then.left.data() + k * form.left;
+      for (std::int64_t o = 0; o < form.outputs; ++o) {
+        const double here = slopes[o];
+        const double there = slopes_before[o];
+        s.left.push_back((alpha == 0 ? 0 : alpha * here) + (beta == 0 ? 0 : beta * (here - there)));
+        s.more_left.push_back(beta == 0 ? 0 : beta * there);
+      }
     }
-    const auto with_bias = static_cast<std::int64_t>(s.rows.size());
-    for (std::int64_t k = 0; k < s.count; ++k)
-      if (const double beta = difference[to_size(k)]; beta != 0)
-        add(k, then.right, [&](double, double there) { return beta * there; });
-    add_factors(each, s, static_cast<std::int64_t>(s.rows.size()), with_bias, sum);
+    const auto rows = static_cast<std::int64_t>(s.rows.size());
+    if (dense) {
+      s.total.assign(to_size(size), 0.0);
+      kernels_.add_row_pairs(s.rows.data(),
+                             s.weights.data(),
+                             s.more_rows.data(),
+                             s.more_weights.data(),
+                             rows,
+                             size,
+                             s.total.data());
+      hand_over(each, s.total, sum);
+    } else {
+      s.total.assign(to_size(form.outputs * (form.right + (form.bias ? 1 : 0))), 0.0);
+      kernels_.add_outer_pairs(s.left.data(),
+                               s.more_left.data(),
+                               form.outputs,
+                               s.rows.data(),
+                               s.more_rows.data(),
+                               rows,
+                               form.outputs,
+                               form.right,
+                               s.total.data());
+      add_biases(each, s, rows, sum);
+    }
   }
 }
 

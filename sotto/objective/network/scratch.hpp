@@ -43,9 +43,10 @@ struct NetworkEngine::Scratch final : Engine::Workspace {
                        ///< inputs, and the earlier point's slopes
 
   // Sums.
-  std::vector<const float*> rows;
-  std::vector<double> weights;
-  std::vector<double> left;  ///< weighted slopes
+  std::vector<const float*> rows, more_rows;
+  std::vector<double> weights, more_weights;
+  std::vector<double> left, more_left;  ///< weighted slopes
+  network::Buffer zeros;
   std::vector<double> total;
 };
 

@@ -82,7 +82,10 @@ void NetworkEngine::add_trained(const Trained& trained,
   }
   const auto rows = static_cast<std::int64_t>(s.rows.size());
   if (form.kind == GradientKind::kFactored) {
-    add_factors(trained, s, rows, rows, sum);
+    s.total.assign(to_size(form.outputs * (form.right + (form.bias ? 1 : 0))), 0.0);
+    kernels_.add_outer(
+        s.left.data(), form.outputs, s.rows.data(), rows, form.outputs, form.right, s.total.data());
+    add_biases(trained, s, rows, sum);
     return;
   }
   s.total.assign(to_size(form.dense), 0.0);
@@ -90,19 +93,15 @@ void NetworkEngine::add_trained(const Trained& trained,
   hand_over(trained, s.total, sum);
 }
 
-/// sum += Σ_k left[k] ⊗ (rows[k], 1); only the first `with_bias` terms have the 1.
-void NetworkEngine::add_factors(const Trained& trained,
-                                Scratch& s,
-                                std::int64_t rows,
-                                std::int64_t with_bias,
-                                std::span<double> sum) const {
+/// Adds the biases' part Σ_k left[k] to the total, which then goes to the sum.
+void NetworkEngine::add_biases(const Trained& trained,
+                               Scratch& s,
+                               std::int64_t rows,
+                               std::span<double> sum) const {
   const auto form = layers_[trained.layer]->gradient();
-  s.total.assign(to_size(form.outputs * (form.right + (form.bias ? 1 : 0))), 0.0);
-  kernels_.add_outer(
-      s.left.data(), form.outputs, s.rows.data(), rows, form.outputs, form.right, s.total.data());
   if (form.bias) {
     double* biases = s.total.data() + form.outputs * form.right;
-    for (std::int64_t k = 0; k < with_bias; ++k)
+    for (std::int64_t k = 0; k < rows; ++k)
       for (std::int64_t o = 0; o < form.outputs; ++o)
         biases[o] += s.left[to_size(k * form.outputs + o)];
   }

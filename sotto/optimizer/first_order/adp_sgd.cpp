@@ -92,7 +92,7 @@ class AdaptiveNoiseSgd final : public Optimizer {
     const double per_mean = sum_sensitivity(problem.relation, *options_.clip_radius) /
                             (sampling_.rate * static_cast<double>(problem.n));
     TailAverage average(options_.average, T);
-    Vector w = Vector::Zero(problem.dimension);
+    Vector w = problem.first_iterate();
     Vector gradient;
     double square = options_.offset;  // b²
     for (std::int64_t t = 0; t < T; ++t) {

@@ -97,7 +97,7 @@ Expected<OptimizerResult> RecursiveDescent::run(Oracle& oracle,
   };
   Output output(options_, *options_.steps);
 
-  Vector w = Vector::Zero(problem.dimension);
+  Vector w = problem.first_iterate();
   Vector before = w;
   Vector v;
   Vector direction;
