@@ -27,6 +27,7 @@ nlohmann::json to_json(const RunRecord& record) {
     trace.push_back({{"step", point.step},
                      {"step_size", point.step_size},
                      {"gradient_norm", point.gradient_norm},
+                     {"passes", point.passes},
                      {"seconds", point.seconds}});
   nlohmann::json json = {{"sotto_run", 1},
                          {"version", record.version},

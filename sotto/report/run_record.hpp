@@ -17,6 +17,7 @@ struct TracePoint {
   std::int64_t step = 0;
   double step_size = 0;
   double gradient_norm = 0;  ///< of the released gradient
+  double passes = 0;         ///< expected passes over the data so far
   double seconds = 0;
 };
 

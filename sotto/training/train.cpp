@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -29,10 +30,15 @@ Stream make_stream(const TrainOptions& options, Purpose purpose) {
 /// Keeps a trace of bounded length: every k-th step, k doubling whenever the trace is full.
 class Tracer final : public Observer {
  public:
-  Tracer(Observer& next, std::chrono::steady_clock::time_point begin)
-      : next_(next), begin_(begin) {}
+  /// `passes`: the expected passes over the data so far, which are public.
+  Tracer(Observer& next,
+         std::function<double()> passes,
+         std::chrono::steady_clock::time_point begin)
+      : next_(next), passes_(std::move(passes)), begin_(begin) {}
 
-  bool keep_going(const StepReport& report) override {
+  bool keep_going(const StepReport& step) override {
+    StepReport report = step;
+    report.passes = passes_();
     if (report.step % every_ == 0) {
       if (trace_.size() == kTracePoints) {
         for (std::size_t k = 0; 2 * k + 1 < trace_.size(); ++k) trace_[k] = trace_[2 * k + 1];
@@ -40,8 +46,11 @@ class Tracer final : public Observer {
         every_ *= 2;
       }
       if (report.step % every_ == 0)
-        trace_.push_back(
-            {report.step, report.step_size, report.gradient_norm, seconds_since(begin_)});
+        trace_.push_back({report.step,
+                          report.step_size,
+                          report.gradient_norm,
+                          report.passes,
+                          seconds_since(begin_)});
     }
     return next_.keep_going(report);
   }
@@ -50,6 +59,7 @@ class Tracer final : public Observer {
 
  private:
   Observer& next_;
+  std::function<double()> passes_;
   std::chrono::steady_clock::time_point begin_;
   std::int64_t every_ = 1;
   std::vector<TracePoint> trace_;
@@ -209,9 +219,10 @@ Expected<TrainResult> train(const Engine& engine,
   double evaluations = 0;
   double visits = 0;
   // Pricing, before and after, is not training.
-  const auto run = [&](Oracle& oracle) -> Expected<void> {
+  const auto run = [&](auto& oracle) -> Expected<void> {
     const auto start = std::chrono::steady_clock::now();
-    Tracer tracer(observer, start);
+    const auto passes = [&] { return oracle.row_visits() / static_cast<double>(problem.n); };
+    Tracer tracer(observer, passes, start);
     SOTTO_ASSIGN(answer, optimizer.run(oracle, prepared.noise_multiplier, tracer));
     record.train_seconds = seconds_since(start);
     record.trace = tracer.take();
