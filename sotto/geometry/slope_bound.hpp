@@ -12,8 +12,29 @@ double gradient_bound(const LossInfo& loss, double R, double length_of_w);
 
 /// An upper bound, at most 0.1 % above it, on sup ‖∇ℓ(w; x, y) - ∇ℓ(w; x', y')‖ over two rows and
 /// labels: how far a replaced row moves a sum of gradients. For the logistic loss R at w = 0 and
-/// below 2 gradient_bound everywhere else; other losses have twice their bound. Costs some tens of
-/// microseconds for the logistic loss.
+/// below 2 gradient_bound everywhere else; other losses have twice their bound. Costs about a
+/// hundred microseconds for the logistic loss.
 double gradient_diameter(const LossInfo& loss, double R, double length_of_w);
+
+/// Two public points, as far as the bounds below need them.
+struct PointPair {
+  double length;         ///< ‖w‖
+  double length_before;  ///< ‖w'‖
+  double moved;          ///< ‖w - w'‖
+};
+
+/// sup ‖∇ℓ(w; x, y) - ∇ℓ(w'; x, y)‖ over rows and labels: R²‖w - w'‖ sup|φ''|, and less where the
+/// slopes at both points allow less; never 0. For the logistic loss at most R tanh(R‖w - w'‖/4).
+double difference_bound(const LossInfo& loss, double R, const PointPair& points);
+
+/// An upper bound on how far two rows' gradient differences are apart. For convex losses no more
+/// than R²‖w - w'‖ sup φ'', not twice that: the differences all point to one side.
+double difference_diameter(const LossInfo& loss, double R, const PointPair& points);
+
+/// sup ℓ(w; x, y) over rows and labels; infinity for regression.
+double loss_bound(const LossInfo& loss, double R, double length_of_w);
+
+/// sup |ℓ(w; x, y) - ℓ(w; x', y')|: for the logistic loss R‖w‖; never 0.
+double loss_spread(const LossInfo& loss, double R, double length_of_w);
 
 }  // namespace sotto

@@ -4,18 +4,14 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
-#include "sotto/geometry/slope_bound.hpp"
 #include "sotto/mechanism/exponential.hpp"
 #include "sotto/mechanism/gaussian.hpp"
+#include "sotto/oracle/api/sensitivity.hpp"
 
 namespace sotto {
 namespace {
 
 constexpr std::int64_t kMostUnits = std::int64_t{1} << 31;
-
-/// The declared bound on row norms with room for their rounding: a table's norms are rounded up, so
-/// that a row right at the bound reports a hair more.
-double row_bound(const PublicProblem& problem) { return problem.row_norm * (1 + 1e-8); }
 
 }  // namespace
 
@@ -34,46 +30,37 @@ PrivateOracle::PrivateOracle(
 }
 
 Expected<Released<Vector>> PrivateOracle::gradient(const GradientQuery& query) {
-  const double length = query.at.norm();
-  double radius = query.clip_radius;
-  double diameter = 2 * radius;
-  if (query.rule == ClipRule::kGlm && problem_.linear_rows) {
-    radius = std::min(radius, gradient_bound(problem_.loss, row_bound(problem_), length));
-    diameter = std::min(2 * radius, gradient_diameter(problem_.loss, row_bound(problem_), length));
-  }
+  const TermBounds bounds = bounds_of(query, problem_);
   SOTTO_ASSIGN(Receipt receipt,
                ledger_.charge(event_of(query, problem_.relation), problem_.dimension));
   Vector sum;
-  sums_.clipped_gradients(batches_.draw(query.sampling), query.at, radius, sum);
+  sums_.clipped_gradients(batches_.draw(query.sampling), query.at, bounds.radius, sum);
   visit(query.sampling, 1);
-  return release_mean(std::move(sum),
-                      claim(radius, diameter, query.sampling),
-                      std::move(receipt),
-                      query.noise_multiplier);
+  return release_mean(
+      std::move(sum), claim(bounds, query.sampling), std::move(receipt), query.noise_multiplier);
 }
 
 Expected<Released<Vector>> PrivateOracle::gradient_pair(const GradientPairQuery& query) {
+  const PairBounds bounds = bounds_of(query, problem_);
   SOTTO_ASSIGN(Receipt receipt,
                ledger_.charge(event_of(query, problem_.relation), problem_.dimension));
   Vector sum;
   sums_.clipped_gradient_pairs(
-      batches_.draw(query.sampling), query.at, query.before, query.clip, sum);
+      batches_.draw(query.sampling), query.at, query.before, bounds.clip, sum);
   visit(query.sampling, 2);
-  const double reach = query.clip.reach();
-  return release_mean(std::move(sum),
-                      claim(reach, 2 * reach, query.sampling),
-                      std::move(receipt),
-                      query.noise_multiplier);
+  return release_mean(
+      std::move(sum), claim(bounds, query.sampling), std::move(receipt), query.noise_multiplier);
 }
 
 Expected<Released<std::int64_t>> PrivateOracle::select(const SelectionQuery& query) {
   SOTTO_CHECK(!query.candidates.empty());
+  const TermBounds bounds = bounds_of(query, problem_);
   SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), 1));
   Vector scores(std::ssize(query.candidates));
   const auto everything = batches_.draw(Sampling::full());
   for (Eigen::Index k = 0; k < scores.size(); ++k) {
     const auto index = static_cast<std::size_t>(k);
-    scores[k] = -sums_.clipped_losses(everything, query.candidates[index], query.clip);
+    scores[k] = -sums_.clipped_losses(everything, query.candidates[index], bounds.radius);
     if (!query.public_part.empty())
       scores[k] -= static_cast<double>(problem_.n) * query.public_part[index];
     visit(Sampling::full(), 0);
@@ -82,7 +69,7 @@ Expected<Released<std::int64_t>> PrivateOracle::select(const SelectionQuery& que
   const ScoreMotion motion =
       problem_.relation == Relation::kReplaceOne ? ScoreMotion::kAny : ScoreMotion::kMonotone;
   return ExponentialMechanism::release(
-      Sensitive<Vector>(std::move(scores), claim(query.clip, query.clip, Sampling::full())),
+      Sensitive<Vector>(std::move(scores), claim(bounds, Sampling::full())),
       std::move(receipt),
       query.epsilon,
       motion,
@@ -90,12 +77,12 @@ Expected<Released<std::int64_t>> PrivateOracle::select(const SelectionQuery& que
 }
 
 Expected<Released<double>> PrivateOracle::loss(const LossQuery& query) {
+  const TermBounds bounds = bounds_of(query, problem_);
   SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), 1));
-  const double sum = sums_.clipped_losses(batches_.draw(query.sampling), query.at, query.clip);
+  const double sum = sums_.clipped_losses(batches_.draw(query.sampling), query.at, bounds.radius);
   visit(query.sampling, 0);
-  // Losses lie in [0, clip], so two of them are at most clip apart.
   return release_mean(Vector::Constant(1, sum),
-                      claim(query.clip, query.clip, query.sampling),
+                      claim(bounds, query.sampling),
                       std::move(receipt),
                       query.noise_multiplier)
       .map([](const Vector& value) { return value[0]; });
@@ -111,14 +98,14 @@ Released<Vector> PrivateOracle::release_mean(Vector sum,
       .map([&](Vector value) -> Vector { return value / batch; });
 }
 
-SensitivityClaim PrivateOracle::claim(double radius,
-                                      double diameter,
-                                      const Sampling& sampling) const {
+SensitivityClaim PrivateOracle::claim(const TermBounds& bounds, const Sampling& sampling) const {
   // Both neighbours' sums carry a rounding error (per_example_sum.proof.md). Under add-remove the
   // number of units is private, so the bound is for the largest that Sotto handles.
   const std::int64_t most = problem_.relation == Relation::kAddRemove ? kMostUnits : problem_.n;
-  const double motion = problem_.relation == Relation::kReplaceOne ? diameter : radius;
-  return {motion + 2 * sums_.rounding_error(most, radius), problem_.relation, sampling};
+  return {bounds.sensitivity(problem_.relation, sampling) +
+              2 * sums_.rounding_error(most, bounds.radius),
+          problem_.relation,
+          sampling};
 }
 
 void PrivateOracle::visit(const Sampling& sampling, int gradients) {

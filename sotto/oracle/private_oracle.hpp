@@ -3,6 +3,7 @@
 #include "sotto/mechanism/sensitive.hpp"
 #include "sotto/objective/engine.hpp"
 #include "sotto/oracle/api/oracle.hpp"
+#include "sotto/oracle/api/sensitivity.hpp"
 #include "sotto/oracle/batches.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
 #include "sotto/privacy/ledger.hpp"
@@ -34,9 +35,8 @@ class PrivateOracle final : public Oracle {
   const std::vector<Batches::Drawn>& drawn() const { return batches_.drawn(); }
 
  private:
-  /// The bound on how far one unit moves a sum of terms of norm at most `radius`, rounding
-  /// included. `diameter` bounds the distance of two terms.
-  SensitivityClaim claim(double radius, double diameter, const Sampling& sampling) const;
+  /// The bound on how far one unit moves a sum of such terms, rounding included.
+  SensitivityClaim claim(const TermBounds& bounds, const Sampling& sampling) const;
   /// Remembers the cost of a query that evaluates `gradients` gradients a row.
   void visit(const Sampling& sampling, int gradients);
   /// Noise on a sum, and then the mean.

@@ -12,6 +12,7 @@
 #include "sotto/privacy/filter.hpp"
 #include "sotto/privacy/ledger.hpp"
 #include "tests/support/recording_oracle.hpp"
+#include "tests/support/small_glm.hpp"
 #include "tests/support/toy_engine.hpp"
 
 namespace sotto {
@@ -33,25 +34,33 @@ const std::map<std::string, std::vector<GivenOptions>> kVariants = {
      {{},
       {{"steps", "9"}, {"expected_batch", "10"}},
       {{"epochs", "2"}, {"expected_batch", "20"}},
-      {{"sampling", "fixed_size"}, {"expected_batch", "10"}, {"steps", "5"}}}},
+      {{"sampling", "fixed_size"}, {"expected_batch", "10"}, {"steps", "5"}},
+      {{"clip_rule", "glm"}, {"expected_batch", "10"}, {"steps", "5"}}}},
     {"sgd", {{}, {{"steps", "9"}}}},
     {"dp-srm",
      {{},
       {{"steps", "9"}, {"expected_batch", "60"}, {"clipping", "together"}},
       {{"step_rule", "theory"}, {"anchor_batch", "30"}, {"difference_bound", "fixed"}},
       {{"output", "random"}, {"steps", "20"}},
-      {{"output", "best"}, {"steps", "20"}, {"candidates", "3"}}}},
+      {{"output", "best"}, {"steps", "20"}, {"candidates", "3"}},
+      {{"clip_rule", "glm"}, {"steps", "9"}},
+      {{"clip_rule", "glm"}, {"steps", "9"}, {"clipping", "together"}}}},
     {"private-spiderboost",
      {{},
       {{"steps", "11"}, {"phase", "4"}, {"expected_batch", "60"}},
       {{"phase", "1"}, {"steps", "5"}},
+      {{"clip_rule", "glm"}, {"steps", "9"}, {"phase", "3"}},
       {{"output", "random"}, {"steps", "20"}}}},
     {"storm", {{}, {{"steps", "9"}}}},
     {"rrpsgd",
      {{},
       {{"steps", "20"}, {"expected_batch", "1"}},
-      {{"schedule", "inverse_sqrt"}, {"steps", "30"}}}},
-    {"dp-agd", {{}, {{"splits", "5"}, {"candidates", "3"}}}},
+      {{"schedule", "inverse_sqrt"}, {"steps", "30"}},
+      {{"clip_rule", "glm"}, {"steps", "20"}}}},
+    {"dp-agd",
+     {{},
+      {{"splits", "5"}, {"candidates", "3"}},
+      {{"splits", "5"}, {"candidates", "3"}, {"clip_rule", "glm"}}}},
     {"adp-sgd",
      {{},
       {{"steps", "9"}, {"groups", "3"}},
@@ -61,7 +70,9 @@ const std::map<std::string, std::vector<GivenOptions>> kVariants = {
        {"step_rule", "adagrad"},
        {"expected_batch", "10"},
        {"first_multiplier", "3"}},
-      {{"noise", "constant"}, {"steps", "12"}}}},
+      {{"noise", "constant"}, {"steps", "12"}},
+      {{"clip_rule", "glm"}, {"steps", "12"}, {"step_rule", "adagrad"}},
+      {{"clip_rule", "glm"}, {"steps", "12"}, {"noise", "adaptive"}}}},
     {"auto", {{}, {{"most_passes", "8"}}}},
 };
 
@@ -220,6 +231,54 @@ INSTANTIATE_TEST_SUITE_P(AllMethods,
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
+
+/// Where a run ends on a linear model, with the plan or filter that it asks for.
+Expected<Vector> end_of_run(const std::string& method, const char* rule, Relation relation) {
+  const testing::SmallGlm small(LossKind::kLogistic, 15);
+  const PublicFacts facts = small.facts(relation);
+  SOTTO_ASSIGN(const ConfiguredMethod configured,
+               (*find_method(method))->configure({{"clip_rule", rule}}, facts));
+  const Plan plan = configured.optimizer->plan(facts.problem, 3.5);
+  LedgerOptions granted;
+  granted.relation = relation;
+  granted.planned_samples = plan.noise_samples;
+  granted.budget.delta = 1e-5;
+  if (plan.filter.empty()) {
+    granted.plan = plan.event;
+  } else {
+    granted.budget.epsilon = 3;
+    granted.filter = plan.filter;
+  }
+  SOTTO_ASSIGN(Ledger ledger, Ledger::open(granted));
+  PrivateOracle oracle(small.engine(),
+                       facts.problem,
+                       ledger,
+                       Stream::seeded(1, Purpose::kSampling),
+                       Stream::seeded(2, Purpose::kNoise));
+  NoObserver observer;
+  SOTTO_ASSIGN(const OptimizerResult result, configured.optimizer->run(oracle, 3.5, observer));
+  return result.w;
+}
+
+TEST(Conformance, EveryPrivateMethodHasTheGlmRuleUnderEveryRelation) {
+  for (const auto& method : methods()) {
+    if (!method.is_private || method.name == "auto") continue;  // auto runs one of the others
+    for (const Relation relation :
+         {Relation::kZeroOut, Relation::kReplaceOne, Relation::kAddRemove}) {
+      const auto glm = end_of_run(method.name, "glm", relation);
+      ASSERT_TRUE(glm) << method.name << ": " << glm.error().message;
+      EXPECT_TRUE(glm->allFinite()) << method.name;
+      const auto flat = end_of_run(method.name, "flat", relation);
+      ASSERT_TRUE(flat) << method.name << ": " << flat.error().message;
+      EXPECT_NE(*glm, *flat) << method.name << ": the rule changes the noise";
+    }
+    PublicFacts facts = testing::SmallGlm(LossKind::kLogistic).facts();
+    facts.problem.linear_rows = false;
+    const auto refused = method.configure({{"clip_rule", "glm"}}, facts);
+    ASSERT_FALSE(refused) << method.name;
+    EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
+  }
+}
 
 TEST(Conformance, CoverageCanFail) {
   const Event step = Event::gaussian(3, Relation::kZeroOut);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/optimizer/clip_rule_option.hpp"
 #include "sotto/optimizer/first_order/methods.hpp"
 #include "sotto/optimizer/first_order/noisy_descent.hpp"
 
@@ -16,12 +17,8 @@ void add_descent_options(OptionTable<DescentOptions>& table) {
       .number("momentum", &DescentOptions::momentum, "heavy-ball momentum in [0, 1)")
       .number("clip_radius",
               &DescentOptions::clip_radius,
-              "per-unit gradients are clipped to this L2 norm C")
-      .word("clip_rule",
-            &DescentOptions::clip_rule,
-            {"flat", "glm"},
-            "glm: a linear model's gradients are also bounded by the loss's slope at the current "
-            "model, and the noise follows");
+              "per-unit gradients are clipped to this L2 norm C");
+  add_clip_rule_option(table);
   add_output_options(table);
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
+#include "sotto/optimizer/clip_rule_option.hpp"
 #include "sotto/optimizer/schedule.hpp"
 
 namespace sotto {
@@ -17,11 +18,7 @@ NoisyDescent::NoisyDescent(DescentOptions options, Sampling sampling)
 }
 
 GradientQuery NoisyDescent::query(const Vector& at, double noise_multiplier) const {
-  return {at,
-          sampling_,
-          *options_.clip_radius,
-          noise_multiplier,
-          options_.clip_rule == "glm" ? ClipRule::kGlm : ClipRule::kFlat};
+  return {at, sampling_, *options_.clip_radius, noise_multiplier, clip_rule_of(options_.clip_rule)};
 }
 
 double NoisyDescent::total_multiplier(double noise_multiplier, std::int64_t steps) const {
@@ -90,11 +87,7 @@ Expected<void> check(const DescentOptions& options, const PublicProblem& problem
   if (!(options.momentum >= 0 && options.momentum < 1))
     return refuse("momentum", options.momentum, "must lie in [0, 1)");
   SOTTO_TRY(check(static_cast<const OutputOptions&>(options), options.steps));
-  if (options.clip_rule == "glm" && !(problem.linear_rows && std::isfinite(problem.row_norm)))
-    return fail(
-        ErrorKind::kUsage,
-        "--clip-rule glm needs a declared row norm and one row a unit: only then do gradients "
-        "have a bound that follows the model. Give --row-norm, or use --clip-rule flat.");
+  SOTTO_TRY(check_clip_rule(options.clip_rule, problem));
   if (options.expected_batch &&
       (*options.expected_batch < 1 || *options.expected_batch > problem.n))
     return refuse("expected_batch",

@@ -9,10 +9,10 @@
 
 namespace sotto {
 
-/// What bounds a gradient beside its clip radius.
+/// What bounds a unit's term beside its clip radius.
 enum class ClipRule {
   kFlat,  ///< nothing
-  kGlm,   ///< for linear models on single rows: the loss's slope at the public iterate
+  kGlm,   ///< for linear models on single rows: what the loss allows at the public points
           ///< (geometry/slope_bound.hpp); the noise shrinks, the noise multiplier stays
 };
 
@@ -44,13 +44,14 @@ struct PairClip {
 
 /// The mean over a batch of the units' contributions (PairClip), noised: both points see the same
 /// batch, in one pass over its rows. Privately it is one release of sensitivity reach(), twice that
-/// under replace-one: oracle/gradient_pair.proof.md.
+/// under replace-one, or less by the rule: oracle/gradient_pair.proof.md.
 struct GradientPairQuery {
   const Vector& at;
   const Vector& before;
   Sampling sampling;
   PairClip clip;
   double noise_multiplier = 0;
+  ClipRule rule = ClipRule::kFlat;
 };
 
 /// The mean loss of the data part at `at`, per-unit losses clipped to [0, clip].
@@ -59,6 +60,7 @@ struct LossQuery {
   Sampling sampling;
   double clip = 0;
   double noise_multiplier = 0;
+  ClipRule rule = ClipRule::kFlat;
 };
 
 /// One of the candidates, the better the smaller its loss: the exponential mechanism on the sums of
@@ -69,6 +71,7 @@ struct SelectionQuery {
   double epsilon = 0;
   /// Added to each candidate's mean loss, e.g. its regularizer; public. Empty: nothing.
   std::span<const double> public_part = {};
+  ClipRule rule = ClipRule::kFlat;
 };
 
 /// What answering a query releases: the one place where queries become events. Plans are made with
