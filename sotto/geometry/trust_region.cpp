@@ -28,8 +28,7 @@ struct Secular {
   /// Each single term bounds mu from below, all terms together from above.
   double least() const {
     double mu = 0;
-    for (Eigen::Index i = 0; i < c.size(); ++i)
-      mu = std::max(mu, std::abs(c[i]) / radius - gap[i]);
+    for (Eigen::Index i = 0; i < c.size(); ++i) mu = std::max(mu, std::abs(c[i]) / radius - gap[i]);
     return mu;
   }
   double most() const { return c.norm() / radius; }
@@ -71,8 +70,7 @@ void measure(const SymmetricEigen& H, const Vector& g, double radius, TrustRegio
   const double curvature = scale_of(H, result.multiplier);
   const double scale = std::max(g.norm() + curvature * radius, 1e-300);
   const Vector along = H.vectors.transpose() * result.step;
-  const Vector left =
-      H.vectors * (H.values.cwiseProduct(along) + result.multiplier * along) + g;
+  const Vector left = H.vectors * (H.values.cwiseProduct(along) + result.multiplier * along) + g;
   const double length = result.step.norm();
   result.residuals.stationarity = left.norm() / scale;
   result.residuals.complementarity =

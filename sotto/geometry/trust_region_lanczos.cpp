@@ -1,6 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <vector>
+#include <deque>
 
 #include "sotto/core/check.hpp"
 #include "sotto/geometry/trust_region.hpp"
@@ -75,46 +76,74 @@ TrustRegionStep solve_trust_region(const SymmetricOperator& H,
   SOTTO_CHECK(options.most_products >= 1);
   Space space(H, g.size(), std::min<std::int64_t>(options.most_products, g.size()));
   std::uint64_t seed = options.seed;
-  space.add(g);
-  space.add(probe(g.size(), seed));
+  // Two Krylov chains in one space: g's, which holds the step, and a random probe's, which finds
+  // the lowest eigenvector. A chain that has served its purpose grows no more.
+  std::array<std::deque<std::int64_t>, 2> chain;
+  const auto start = [&](int which, const Vector& v) {
+    const bool added = space.add(v);
+    if (added) chain[static_cast<std::size_t>(which)].push_back(space.size() - 1);
+    return added;
+  };
+  const auto grow = [&](int which) {
+    auto& queue = chain[static_cast<std::size_t>(which)];
+    while (!queue.empty() && !space.full()) {
+      const std::int64_t from = queue.front();
+      queue.pop_front();
+      if (start(which, space.image().col(from))) return true;
+    }
+    return false;
+  };
+  start(0, g);
+  std::int64_t depth = 0;  // of the probe's chain
+  depth += start(1, probe(g.size(), seed));
 
   TrustRegionStep result;
+  bool stationary = false, curved = false;
   std::int64_t next_look = std::min<std::int64_t>(4, g.size());
   while (true) {
-    while (space.size() < next_look && !space.full() && space.add(space.last_image())) {
+    while (space.size() < next_look && !space.full()) {
+      bool grown = !stationary && grow(0);
+      if (!curved && grow(1)) {
+        ++depth;
+        grown = true;
+      }
+      // Both chains ended in an invariant subspace: look outside it.
+      if (!grown && start(1, probe(g.size(), ++seed))) {
+        ++depth;
+        grown = true;
+      }
+      if (!grown) break;
     }
     const SymmetricEigen small = symmetric_eigen(space.projected());
-    const TrustRegionStep inner =
-        solve_trust_region(small, space.basis().transpose() * g, radius);
+    const TrustRegionStep inner = solve_trust_region(small, space.basis().transpose() * g, radius);
     result = inner;
     result.step = space.basis() * inner.step;
     result.products = space.size();
 
     // Both residuals are combinations of products that were made: no further ones are needed.
     const Vector left = space.image() * inner.step + inner.multiplier * result.step + g;
-    const Vector ritz = space.basis() * small.vectors.col(0);
-    const Vector wander = space.image() * small.vectors.col(0) - small.values[0] * ritz;
-    const double reach = std::max(std::abs(small.values[0]),
-                                  std::abs(small.values[small.values.size() - 1])) +
-                         inner.multiplier;
+    const Vector wander = space.image() * small.vectors.col(0) -
+                          small.values[0] * (space.basis() * small.vectors.col(0));
+    const double reach =
+        std::max(std::abs(small.values[0]), std::abs(small.values[small.values.size() - 1])) +
+        inner.multiplier;
     const double scale = std::max(g.norm() + reach * radius, 1e-300);
     result.residuals.stationarity = left.norm() / scale;
-    // Some eigenvalue lies within ||wander|| of the smallest Ritz value, and no closer below it than
-    // ||wander||^2 / gap; by how much the curvature condition may fail:
-    const double room = inner.multiplier + small.values[0];
-    const double doubt = std::max(0.0, wander.norm() - std::max(0.0, room));
-    result.residuals.curvature =
-        std::max(inner.residuals.curvature,
-                 room > wander.norm() ? 0.0 : doubt * doubt / std::max(reach * reach, 1e-300));
+    stationary = result.residuals.stationarity <= options.tolerance;
 
-    const bool stationary = result.residuals.stationarity <= options.tolerance;
-    const bool curved = room >= wander.norm() || wander.norm() <= options.tolerance * reach;
+    // With probability 1 - 1e-9 over the probe, no eigenvalue lies further below the smallest Ritz
+    // value than this share of the spectrum's width [KW92, Thm 4.2].
+    const double root = std::log(1.648e9 * std::sqrt(static_cast<double>(g.size()))) /
+                        static_cast<double>(2 * std::max<std::int64_t>(depth, 1) - 1);
+    const double unseen = 2 * reach * root * root;
+    const double room = inner.multiplier + small.values[0];
+    const bool converged = wander.norm() <= options.tolerance * reach;
+    curved = space.full() || (root <= 0.5 && (converged || room >= wander.norm() + unseen));
+    result.residuals.curvature = std::max(
+        inner.residuals.curvature, curved ? 0.0 : std::max(0.0, wander.norm() - room) / reach);
     if ((stationary && curved) || space.full()) return result;
-    bool grown = stationary ? space.add(wander) : space.add(left);
-    if (!grown) grown = space.add(wander);
-    if (!grown) grown = space.add(probe(g.size(), ++seed));
-    if (!grown) return result;
-    next_look = space.size() + std::max<std::int64_t>(1, space.size() / 8);
+    const std::int64_t before = space.size();
+    next_look = before + std::max<std::int64_t>(2, before / 8);
   }
 }
 

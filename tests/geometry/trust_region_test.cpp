@@ -46,9 +46,18 @@ Problem problem(std::mt19937_64& dice, int number, int most) {
   Problem p;
   p.radius = std::pow(10.0, uniform(-2, 2));
   switch (number % 9) {
-    case 0: p.kind = "random"; break;
-    case 1: p.kind = "definite"; values = values.cwiseAbs().array() + 0.1; break;
-    case 2: p.kind = "semidefinite"; values = values.cwiseAbs(); values[0] = 0; break;
+    case 0:
+      p.kind = "random";
+      break;
+    case 1:
+      p.kind = "definite";
+      values = values.cwiseAbs().array() + 0.1;
+      break;
+    case 2:
+      p.kind = "semidefinite";
+      values = values.cwiseAbs();
+      values[0] = 0;
+      break;
     case 3:
       p.kind = "hard";
       values[0] = -3.5 - std::abs(values[0]);
@@ -68,8 +77,14 @@ Problem problem(std::mt19937_64& dice, int number, int most) {
       c.head(std::min(d, 2)).setZero();
       p.radius = 10 + c.norm();
       break;
-    case 6: p.kind = "no gradient"; c.setZero(); break;
-    case 7: p.kind = "no Hessian"; values.setZero(); break;
+    case 6:
+      p.kind = "no gradient";
+      c.setZero();
+      break;
+    case 7:
+      p.kind = "no Hessian";
+      values.setZero();
+      break;
     default:
       p.kind = "scales";
       for (double& v : values) v *= std::pow(10.0, uniform(-6, 6));
@@ -95,8 +110,8 @@ TEST(TrustRegion, TenThousandLanczosCasesMeetTheConditions) {
   std::mt19937_64 dice(8);
   for (int k = 0; k < 10'000; ++k) {
     const Problem p = problem(dice, k, 12);
-    const TrustRegionStep s = solve_trust_region(
-        [&](const Vector& v, Vector& out) { out = p.H * v; }, p.g, p.radius);
+    const TrustRegionStep s =
+        solve_trust_region([&](const Vector& v, Vector& out) { out = p.H * v; }, p.g, p.radius);
     ASSERT_LE(worst_residual(p.H, p.g, p.radius, s), kKkt) << p.kind << " " << k;
   }
 }
@@ -110,16 +125,15 @@ TEST(TrustRegion, LanczosNeedsFarFewerProductsThanDimensions) {
     Vector values = Vector::LinSpaced(d, 0, 0.1);
     values[0] = -1;
     for (int k = 1; k < 10; ++k) values[d - k] = k;
-    const Matrix Q =
-        Eigen::HouseholderQR<Matrix>(Matrix::NullaryExpr(d, d, [&] { return normal(dice); }))
-            .householderQ();
+    const Matrix Q = Eigen::HouseholderQR<Matrix>(Matrix::NullaryExpr(d, d, [&] {
+                       return normal(dice);
+                     })).householderQ();
     const Matrix H = Q * values.asDiagonal() * Q.transpose();
     Vector c = Vector::NullaryExpr(d, [&] { return normal(dice) / 20; });
     if (hard) c[0] = 0;
     const Vector g = Q * c;
     const double r = hard ? 5 : 0.5;
-    const auto s =
-        solve_trust_region([&](const Vector& v, Vector& out) { out = H * v; }, g, r);
+    const auto s = solve_trust_region([&](const Vector& v, Vector& out) { out = H * v; }, g, r);
     EXPECT_LE(worst_residual(H, g, r, s), kKkt) << hard;
     EXPECT_LT(s.products, 120);
     EXPECT_EQ(s.hard_case, hard);
