@@ -35,6 +35,8 @@ SecondRange second_range(const LossInfo& loss, double W) {
       const double size = std::min(p * (1 - p) * (2 * p - 1) * kRoundUp, loss.sup_second);
       return {size, size};
     }
+    case LossKind::kPhaseRetrieval:
+      return {3 * W * W, -loss.inf_second};
     case LossKind::kLogistic:
     case LossKind::kSquared:
     case LossKind::kHuber:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <queue>
 
@@ -71,6 +72,15 @@ double logistic_diameter(double W) {
 }  // namespace
 
 double gradient_bound(const LossInfo& loss, double R, double length_of_w) {
+  if (loss.kind == LossKind::kPhaseRetrieval) {
+    // |z (z² - y)| for |z| <= W and 0 <= y <= Y: at z = W, or at its local maximum for y = Y. At
+    // w = 0 every gradient is 0; a bound must be positive, so a millionth of the unit is left.
+    const double W = R * length_of_w;
+    const double Y = -loss.inf_second;
+    const double z = std::min(W, std::sqrt(Y / 3));
+    const double unit = Y * std::sqrt(Y);
+    return R * std::max({W * (W * W), z * (Y - z * z), 1e-6 * unit}) * kRoundUp;
+  }
   if (loss.kind != LossKind::kLogistic) return loss.sup_first * R;
   return R * sigmoid(R * length_of_w) * kRoundUp;
 }
@@ -82,6 +92,26 @@ double gradient_diameter(const LossInfo& loss, double R, double length_of_w) {
   // Far out the search gains little, and the cells would have to be tiny.
   if (!(W < 1000)) return twice;
   return std::min(twice, R * logistic_diameter(W) * kRoundUp);
+}
+
+LossRange loss_range(const LossInfo& loss, double R, double length_of_w) {
+  const double W = R * length_of_w;
+  switch (loss.kind) {
+    case LossKind::kLogistic: {
+      const double least = std::log1p(std::exp(-W));
+      return {least / kRoundUp, (W + least) * kRoundUp};
+    }
+    case LossKind::kSigmoid:
+      return {sigmoid(-W) / kRoundUp, sigmoid(W) * kRoundUp};
+    case LossKind::kPhaseRetrieval: {
+      const double most = std::max(W * W, -loss.inf_second);
+      return {0, 0.25 * most * most * kRoundUp};
+    }
+    case LossKind::kSquared:
+    case LossKind::kHuber:
+      break;
+  }
+  return {0, std::numeric_limits<double>::infinity()};
 }
 
 }  // namespace sotto

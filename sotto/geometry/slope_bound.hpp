@@ -16,4 +16,12 @@ double gradient_bound(const LossInfo& loss, double R, double length_of_w);
 /// microseconds for the logistic loss.
 double gradient_diameter(const LossInfo& loss, double R, double length_of_w);
 
+/// The values that a loss takes at w over rows and labels. For the logistic loss its width is R‖w‖:
+/// at w = 0 every data set has the same loss. Infinite where the loss has no bound.
+struct LossRange {
+  double lowest;
+  double highest;
+};
+LossRange loss_range(const LossInfo& loss, double R, double length_of_w);
+
 }  // namespace sotto

@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::int64_t kMostUnits = std::int64_t{1} << 31;
 
-/// The declared bound on row norms with room for their rounding: a table's norms are rounded up, so
-/// that a row right at the bound reports a hair more.
-double row_bound(const PublicProblem& problem) { return problem.row_norm * (1 + 1e-8); }
-
 }  // namespace
 
 PrivateOracle::PrivateOracle(
@@ -30,17 +26,28 @@ PrivateOracle::PrivateOracle(
   SOTTO_CHECK(problem_.n > 0 && problem_.dimension == engine.parameters());
   SOTTO_CHECK(problem_.relation == Relation::kAddRemove || problem_.n == engine.units());
   SOTTO_CHECK(engine.units() <= kMostUnits);
-  SOTTO_CHECK(!problem_.linear_rows || engine.is_linear_within(row_bound(problem_)));
+  SOTTO_CHECK(!problem_.linear_rows || engine.is_linear_within(row_bound()));
+}
+
+PrivateOracle::Extent PrivateOracle::extent(const GradientQuery& query) const {
+  Extent extent{query.clip_radius, 2 * query.clip_radius};
+  if (!follows(query.rule)) return extent;
+  const double length = query.at.norm();
+  extent.radius = std::min(extent.radius, gradient_bound(problem_.loss, row_bound(), length));
+  extent.diameter =
+      std::min(2 * extent.radius, gradient_diameter(problem_.loss, row_bound(), length));
+  return extent;
+}
+
+double PrivateOracle::gradient_sigma(const GradientQuery& query) const {
+  const auto [radius, diameter] = extent(query);
+  return released_sigma(
+             claim(radius, diameter, query.sampling), query.noise_multiplier, problem_.dimension) /
+         expected_batch(query.sampling);
 }
 
 Expected<Released<Vector>> PrivateOracle::gradient(const GradientQuery& query) {
-  const double length = query.at.norm();
-  double radius = query.clip_radius;
-  double diameter = 2 * radius;
-  if (query.rule == ClipRule::kGlm && problem_.linear_rows) {
-    radius = std::min(radius, gradient_bound(problem_.loss, row_bound(problem_), length));
-    diameter = std::min(2 * radius, gradient_diameter(problem_.loss, row_bound(problem_), length));
-  }
+  const auto [radius, diameter] = extent(query);
   SOTTO_ASSIGN(Receipt receipt,
                ledger_.charge(event_of(query, problem_.relation), problem_.dimension));
   Vector sum;
@@ -73,16 +80,21 @@ Expected<Released<std::int64_t>> PrivateOracle::select(const SelectionQuery& que
   const auto everything = batches_.draw(Sampling::full());
   for (Eigen::Index k = 0; k < scores.size(); ++k) {
     const auto index = static_cast<std::size_t>(k);
-    scores[k] = -sums_.clipped_losses(everything, query.candidates[index], query.clip);
+    const Vector& candidate = query.candidates[index];
+    scores[k] = query.origin
+                    ? -sums_.clipped_differences(everything, candidate, *query.origin, query.clip)
+                    : -sums_.clipped_losses(everything, candidate, query.clip);
     if (!query.public_part.empty())
       scores[k] -= static_cast<double>(problem_.n) * query.public_part[index];
     visit(Sampling::full(), 0);
   }
-  // Without a unit every sum of losses shrinks; another unit may raise some and lower others.
-  const ScoreMotion motion =
-      problem_.relation == Relation::kReplaceOne ? ScoreMotion::kAny : ScoreMotion::kMonotone;
+  // Without a unit every sum of losses shrinks; another unit may raise some and lower others, and
+  // so may any unit in sums of changes.
+  const bool monotone = problem_.relation != Relation::kReplaceOne && !query.origin;
+  const ScoreMotion motion = monotone ? ScoreMotion::kMonotone : ScoreMotion::kAny;
+  const double diameter = query.origin ? 2 * query.clip : query.clip;
   return ExponentialMechanism::release(
-      Sensitive<Vector>(std::move(scores), claim(query.clip, query.clip, Sampling::full())),
+      Sensitive<Vector>(std::move(scores), claim(query.clip, diameter, Sampling::full())),
       std::move(receipt),
       query.epsilon,
       motion,
@@ -90,12 +102,19 @@ Expected<Released<std::int64_t>> PrivateOracle::select(const SelectionQuery& que
 }
 
 Expected<Released<double>> PrivateOracle::loss(const LossQuery& query) {
-  SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), 1));
-  const double sum = sums_.clipped_losses(batches_.draw(query.sampling), query.at, query.clip);
-  visit(query.sampling, 0);
   // Losses lie in [0, clip], so two of them are at most clip apart.
+  double clip = query.clip;
+  double diameter = clip;
+  if (follows(query.rule)) {
+    const auto [lowest, highest] = loss_range(problem_.loss, row_bound(), query.at.norm());
+    clip = std::min(clip, highest);
+    diameter = clip - std::min(clip, lowest);
+  }
+  SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), 1));
+  const double sum = sums_.clipped_losses(batches_.draw(query.sampling), query.at, clip);
+  visit(query.sampling, 0);
   return release_mean(Vector::Constant(1, sum),
-                      claim(query.clip, query.clip, query.sampling),
+                      claim(clip, diameter, query.sampling),
                       std::move(receipt),
                       query.noise_multiplier)
       .map([](const Vector& value) { return value[0]; });
@@ -114,11 +133,27 @@ Released<Vector> PrivateOracle::release_mean(Vector sum,
 SensitivityClaim PrivateOracle::claim(double radius,
                                       double diameter,
                                       const Sampling& sampling) const {
-  // Both neighbours' sums carry a rounding error (per_example_sum.proof.md). Under add-remove the
-  // number of units is private, so the bound is for the largest that Sotto handles.
-  const std::int64_t most = problem_.relation == Relation::kAddRemove ? kMostUnits : problem_.n;
+  return claim(radius, diameter, sampling, sums_.rounding_error(most_units(), radius));
+}
+
+SensitivityClaim PrivateOracle::claim(double radius,
+                                      double diameter,
+                                      const Sampling& sampling,
+                                      double rounding) const {
+  // Both neighbours' sums carry a rounding error (per_example_sum.proof.md).
   const double motion = problem_.relation == Relation::kReplaceOne ? diameter : radius;
-  return {motion + 2 * sums_.rounding_error(most, radius), problem_.relation, sampling};
+  return {motion + 2 * rounding, problem_.relation, sampling};
+}
+
+std::int64_t PrivateOracle::most_units() const {
+  // Under add-remove the number of units is private, so bounds are for the largest that Sotto
+  // handles.
+  return problem_.relation == Relation::kAddRemove ? kMostUnits : problem_.n;
+}
+
+double PrivateOracle::row_bound() const {
+  // A table's norms are rounded up, so that a row right at the bound reports a hair more.
+  return problem_.row_norm * (1 + 1e-8);
 }
 
 void PrivateOracle::visit(const Sampling& sampling, int gradients) {

@@ -24,6 +24,13 @@ class PrivateOracle final : public Oracle {
   Expected<Released<Vector>> gradient_pair(const GradientPairQuery& query) override;
   Expected<Released<std::int64_t>> select(const SelectionQuery& query) override;
   Expected<Released<double>> loss(const LossQuery& query) override;
+  double gradient_sigma(const GradientQuery& query) const override;
+
+  Expected<Released<NoisyHessian>> hessian(const HessianQuery& query) override;
+  Expected<Released<NoisyGradientHessian>> gradient_and_hessian(const JointQuery& query) override;
+  Expected<std::unique_ptr<NoisyOperator>> hessian_operator(
+      const HessianOperatorQuery& query) override;
+  Expected<Released<std::int64_t>> first_decrease(const DecreaseQuery& query) override;
 
   /// Per-example gradients evaluated so far, by expected batch sizes (the realized ones are
   /// secret).
@@ -37,6 +44,24 @@ class PrivateOracle final : public Oracle {
   /// The bound on how far one unit moves a sum of terms of norm at most `radius`, rounding
   /// included. `diameter` bounds the distance of two terms.
   SensitivityClaim claim(double radius, double diameter, const Sampling& sampling) const;
+  /// The same with a given bound on a sum's rounding error.
+  SensitivityClaim claim(double radius,
+                         double diameter,
+                         const Sampling& sampling,
+                         double rounding) const;
+  /// The declared bound on row norms, with room for their rounding.
+  double row_bound() const;
+  /// Whether sensitivities may follow the iterate.
+  bool follows(ClipRule rule) const { return rule == ClipRule::kGlm && problem_.linear_rows; }
+  /// Largest norm of a term, and largest distance of two.
+  struct Extent {
+    double radius;
+    double diameter;
+  };
+  Extent extent(const GradientQuery& query) const;
+  Extent hessian_extent(const Vector& at, double radius, ClipRule rule) const;
+  /// The number of units that rounding bounds are for.
+  std::int64_t most_units() const;
   /// Remembers the cost of a query that evaluates `gradients` gradients a row.
   void visit(const Sampling& sampling, int gradients);
   /// Noise on a sum, and then the mean.
