@@ -148,7 +148,7 @@ class DescentSearch final : public Optimizer {
                                         const Vector& w,
                                         const Vector& shortest,
                                         double decrease) const {
-    if (o_.line_search == "none") return shortest;
+    if (o_.line_search == "none" || shortest.norm() == 0) return shortest;
     const PublicProblem& problem = oracle.problem();
     const double rho = scout.last_rho() * o_.line_search_share / (1 - o_.line_search_share);
     const double slope = std::min(
@@ -228,8 +228,9 @@ auto configure(const Kind& kind) {
     SOTTO_ASSIGN(options, with_search_defaults(options, facts));
     options.solver = "dense";
     if (!options.holds_everywhere) SOTTO_TRY(check_hessian_size(options, facts.problem));
-    return ConfiguredMethod{std::make_unique<DescentSearch>(options),
-                            table.settings(asked, options, given)};
+    auto settings = table.settings(asked, options, given);
+    settings.push_back(second_order_condition(options));
+    return ConfiguredMethod{std::make_unique<DescentSearch>(options), std::move(settings)};
   };
 }
 

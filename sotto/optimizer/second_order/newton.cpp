@@ -36,9 +36,9 @@ namespace {
 
 struct NewtonOptions {
   std::optional<std::int64_t> steps;
-  double growth = 1.5;
+  double growth = 1.3;
   double floor = 1;
-  double memory = 0.5;
+  double memory = 0.1;
   std::optional<double> longest_step;
   std::optional<double> clip_radius;
   std::optional<double> hessian_scale;
@@ -183,7 +183,7 @@ Expected<ConfiguredMethod> configure_newton(const GivenOptions& given, const Pub
   const PublicProblem& p = facts.problem;
   SOTTO_TRY(check_dense_hessian(p.dimension));
   const double R = row_scale(p);
-  if (!o.steps) o.steps = 7;
+  if (!o.steps) o.steps = 8;
   if (!o.longest_step) o.longest_step = 4 / R * std::max(1.0, R);
   if (!o.hessian_scale) {
     const double free = free_hessian_scale(p.loss, R);
@@ -193,7 +193,9 @@ Expected<ConfiguredMethod> configure_newton(const GivenOptions& given, const Pub
     const double bound = R * p.loss.sup_first;
     o.clip_radius = std::isfinite(bound) ? bound : default_clip_radius(p);
   }
-  return ConfiguredMethod{std::make_unique<NoisyNewton>(o), table.settings(asked, o, given)};
+  auto settings = table.settings(asked, o, given);
+  settings.push_back(hessian_cost(p, 0, *o.hessian_scale));
+  return ConfiguredMethod{std::make_unique<NoisyNewton>(o), std::move(settings)};
 }
 
 }  // namespace

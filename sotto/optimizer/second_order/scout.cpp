@@ -231,7 +231,7 @@ Expected<Look> Scout::look(double hint, const std::function<Expected<Look>(doubl
     mean = std::move(fresh);
     const bool clear = mean->sigma * root <= 2 * options_.precision * mean->estimate;
     if (clear || sigma <= finest() || mean->sigma == 0) return *std::move(mean);
-    hint = std::max(mean->estimate, hint / 4);
+    hint = std::max(mean->estimate, hint / 16);
   }
 }
 

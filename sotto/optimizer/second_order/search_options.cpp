@@ -8,6 +8,7 @@
 
 #include "sotto/geometry/curvature.hpp"
 #include "sotto/geometry/dense_limit.hpp"
+#include "sotto/geometry/joint_bound.hpp"
 #include "sotto/optimizer/first_order/noisy_descent.hpp"
 
 namespace sotto {
@@ -230,6 +231,26 @@ std::int64_t steps_for(double gap, double least_decrease) {
 std::int64_t most_steps(const SearchOptions& options, double least_decrease) {
   if (options.steps) return *options.steps;
   return options.gap ? steps_for(*options.gap, least_decrease) : kMostSteps;
+}
+
+Setting second_order_condition(const SearchOptions& options) {
+  return {"second_order_condition",
+          options.holds_everywhere ? "holds at every point by algebra: no Hessian is released to "
+                                     "test it"
+                                   : "tested by noisy Hessians",
+          "rule"};
+}
+
+Setting hessian_cost(const PublicProblem& problem, double length_of_w, double hessian_scale) {
+  const double cost = joint_cost(problem.loss,
+                                 row_scale(problem),
+                                 length_of_w,
+                                 hessian_scale,
+                                 problem.relation == Relation::kReplaceOne);
+  return {"hessian_cost",
+          std::isfinite(cost) ? fmt::format("gradient noise x {:.3g} at w_0", cost)
+                              : "unknown: this loss has no bound",
+          "rule"};
 }
 
 Expected<void> check_hessian_size(const SearchOptions& options, const PublicProblem& problem) {

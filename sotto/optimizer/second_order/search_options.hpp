@@ -83,6 +83,12 @@ std::int64_t most_steps(const SearchOptions& options, double least_decrease);
 /// Refuses what the method's Hessians can't do (dense ones that don't fit).
 Expected<void> check_hessian_size(const SearchOptions& options, const PublicProblem& problem);
 
+/// What follows from public facts and is worth saying: whether algebra alone settles the
+/// second-order condition, so that the whole budget goes to gradients.
+Setting second_order_condition(const SearchOptions& options);
+/// By how much the Hessian in a joint release raises the gradient's noise at w_0.
+Setting hessian_cost(const PublicProblem& problem, double length_of_w, double hessian_scale);
+
 /// R, or 1 if no bound was declared.
 double row_scale(const PublicProblem& problem);
 

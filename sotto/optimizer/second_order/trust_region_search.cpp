@@ -169,8 +169,9 @@ auto configure(std::int64_t divisor) {
           options.expected_batch = std::max<std::int64_t>(1, facts.problem.n / divisor);
         SOTTO_ASSIGN(options, with_search_defaults(options, facts));
         SOTTO_TRY(check_hessian_size(options, facts.problem));
-        return ConfiguredMethod{std::make_unique<TrustRegionSearch>(options),
-                                table.settings(asked, options, given)};
+        auto settings = table.settings(asked, options, given);
+        settings.push_back(second_order_condition(options));
+        return ConfiguredMethod{std::make_unique<TrustRegionSearch>(options), std::move(settings)};
       };
 }
 
