@@ -79,12 +79,18 @@ double Scout::joint_unit(const Vector& w, double scale, const Sampling& sampling
 
 /// How the noise is shared between gradient and Hessian.
 double Scout::hessian_scale(const Vector& w) const {
-  if (options_.holds_everywhere && bounded_)
-    return hessian_scale_for_step(problem_.loss,
-                                  problem_.row_norm,
-                                  w.norm(),
-                                  *options_.radius,
-                                  problem_.relation == Relation::kReplaceOne);
+  if (options_.holds_everywhere && bounded_) {
+    // A search over scales: made anew only when w has moved far.
+    if (scale_ > 0 && std::abs(w.norm() - scale_length_) <= 0.2 * (1 + scale_length_))
+      return scale_;
+    scale_length_ = w.norm();
+    scale_ = hessian_scale_for_step(problem_.loss,
+                                    problem_.row_norm,
+                                    w.norm(),
+                                    *options_.radius,
+                                    problem_.relation == Relation::kReplaceOne);
+    return scale_;
+  }
   return hessian_scale_for_tolerances(*options_.gradient_tolerance, *options_.curvature_tolerance);
 }
 

@@ -108,6 +108,8 @@ class Scout {
   double spent_ = 0;   ///< share of the budget, about
   double reserve_ = 0;
   double last_rho_ = 0;
+  mutable double scale_ = 0;  ///< the last hessian_scale, for |w| about scale_length_
+  mutable double scale_length_ = 0;
 };
 
 /// The end of the budget is the end of a run; anything else is an error.
