@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Cholesky>
 #include <cmath>
 
 #include "sotto/data/table.hpp"
@@ -393,7 +394,7 @@ TEST(Batches, NoiseIsForTheMeanOverTheBatch) {
   PublicProblem problem;
   problem.n = n;
   problem.dimension = d;
-  Funds funds("rdp", 20);
+  Funds funds("rdp", 4);
   ASSERT_TRUE(funds.ledger);
   PrivateOracle oracle(engine,
                        problem,
