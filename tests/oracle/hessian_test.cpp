@@ -398,6 +398,50 @@ TEST(PrivateHessian, OperatorHasTheNoiseOfTheMatrixAndNeverFormsIt) {
   EXPECT_NEAR(std::sqrt(square) / sigma, 1, 0.08);  // five standard errors
 }
 
+/// d = 20,000: a matrix would take 3.2 GB. The operator's products are H v plus noise of norm about
+/// sigma sqrt(d / 2), and stay symmetric.
+TEST(PrivateHessian, OperatorWorksWhereAMatrixWouldNotFit) {
+  constexpr std::int64_t d = 20'000;
+  std::vector<std::int64_t> offsets{0};
+  std::vector<std::int32_t> columns;
+  std::vector<float> values;
+  std::mt19937_64 random(12);
+  for (int i = 0; i < 300; ++i) {
+    for (std::int32_t j = 0; j < 20; ++j) {
+      columns.push_back(j * 1000 + static_cast<std::int32_t>(random() % 1000));
+      values.push_back(0.2f);
+    }
+    offsets.push_back(std::ssize(values));
+  }
+  const Table table =
+      TableBuilder::sparse(d, offsets, columns, values, std::vector<float>(300, 1.0f), {});
+  const GlmEngine engine(table, {});
+  Ledger ledger = Private::open(many(Relation::kZeroOut));
+  PrivateOracle oracle(engine,
+                       problem_of(engine, {}, Relation::kZeroOut, 1, true),
+                       ledger,
+                       Stream::seeded(1, Purpose::kSampling),
+                       Stream::seeded(2, Purpose::kNoise));
+  const Vector w = Vector::Zero(d);
+  auto op = oracle.hessian_operator({w, Sampling::full(), 1, kZ, ClipRule::kGlm, 6});
+  ASSERT_TRUE(op);
+  PerExampleSum sums(engine);
+  Vector v = wave(d, 1).normalized(), last_v, last;
+  for (int k = 0; k < 6; ++k) {
+    const Vector answer = (*op)->apply(v)->value();
+    Vector truth;
+    sums.clipped_hessian_products({}, w, 1, v, truth);
+    const double noise = (answer - truth / 300).norm();
+    EXPECT_NEAR(noise / ((*op)->sigma() * std::sqrt(d / 2.0)), 1, 0.05);
+    if (k > 0) {
+      EXPECT_NEAR(last_v.dot(answer), v.dot(last), 1e-10 * answer.norm());
+    }
+    last_v = v;
+    last = answer;
+    v = (answer - v.dot(answer) * v).normalized();
+  }
+}
+
 TEST(PrivateHessian, RefusesWhatCanNotBe) {
   const testing::FixedGradients engine({{1, 0}, {0, 1}});
   PublicProblem problem = problem_of(engine, {}, Relation::kZeroOut, 1, false);
