@@ -320,7 +320,9 @@ Action add_train(CLI::App& app) {
                    "gaussian, zcdp, rdp or pld; default: the tightest that applies")
       ->group("Privacy");
   a->method.add_to(*verb);
-  verb->add_option("--loss", a->loss, "logistic, sigmoid, squared, huber or huber:THRESHOLD")
+  verb->add_option("--loss",
+                   a->loss,
+                   "logistic, sigmoid, squared, huber[:THRESHOLD] or phase-retrieval[:LABEL_BOUND]")
       ->capture_default_str()
       ->group("Model");
   verb->add_option(

@@ -1,6 +1,7 @@
 #include "sotto/audit/attacker.hpp"
 
 #include <cmath>
+#include <numbers>
 
 namespace sotto {
 namespace {
@@ -8,6 +9,19 @@ namespace {
 /// log(1 - q + q e^b).
 double log_mixture(double q, double b) {
   return b > 30 ? b + std::log(q + (1 - q) * std::exp(-b)) : std::log1p(q * std::expm1(b));
+}
+
+/// A gradient and a symmetric matrix as one vector in which a joint release's noise is the same
+/// everywhere.
+Vector coordinates(const Vector& gradient, const Matrix& hessian, double hessian_scale) {
+  const Eigen::Index d = hessian.rows();
+  Vector all(gradient.size() + d * (d + 1) / 2);
+  all.head(gradient.size()) = gradient;
+  Eigen::Index k = gradient.size();
+  for (Eigen::Index i = 0; i < d; ++i)
+    for (Eigen::Index j = 0; j <= i; ++j)
+      all[k++] = hessian(i, j) * (i == j ? 1 : std::numbers::sqrt2) / hessian_scale;
+  return all;
 }
 
 }  // namespace
@@ -37,52 +51,46 @@ Expected<Released<Vector>> Attacker::gradient_pair(const GradientPairQuery& quer
   return answer;
 }
 
+Expected<Released<NoisyHessian>> Attacker::hessian(const HessianQuery& query) {
+  SOTTO_ASSIGN(Released<NoisyHessian> answer, inner_.hessian(query));
+  const auto sum = [&](PerExampleSum& sums) {
+    Matrix H;
+    sums.clipped_hessians({}, query.at, query.clip_radius, H);
+    return coordinates({}, H, 1);
+  };
+  rest_ = sum(others_);
+  v0_ = sum(last0_);
+  v1_ = sum(last1_);
+  add_ratio(coordinates({}, answer.value().value, 1),
+            query.sampling.rate,
+            answer.value().sigma * query.sampling.rate * static_cast<double>(problem().n));
+  return answer;
+}
+
+Expected<Released<NoisyGradientHessian>> Attacker::gradient_and_hessian(const JointQuery& query) {
+  SOTTO_ASSIGN(Released<NoisyGradientHessian> answer, inner_.gradient_and_hessian(query));
+  const auto sum = [&](PerExampleSum& sums) {
+    Vector g;
+    Matrix H;
+    sums.clipped_pairs({}, query.at, query.clip_radius, query.hessian_scale, g, H);
+    return coordinates(g, H, query.hessian_scale);
+  };
+  rest_ = sum(others_);
+  v0_ = sum(last0_);
+  v1_ = sum(last1_);
+  const NoisyGradientHessian& value = answer.value();
+  add_ratio(coordinates(value.gradient, value.hessian, query.hessian_scale),
+            query.sampling.rate,
+            value.gradient_sigma * query.sampling.rate * static_cast<double>(problem().n));
+  return answer;
+}
+
 void Attacker::add_ratio(const Vector& answer, double q, double s) {
   rest_ = q * (static_cast<double>(problem().n) * answer - rest_);
   const auto exponent = [&](const Vector& v) {
     return (2 * rest_.dot(v) - v.squaredNorm()) / (2 * s * s);
   };
   log_ratio_ += log_mixture(q, exponent(v1_)) - log_mixture(q, exponent(v0_));
-}
-
-Expected<Released<NoisyHessian>> Attacker::hessian(const HessianQuery& query) {
-  SOTTO_ASSIGN(Released<NoisyHessian> answer, inner_.hessian(query));
-  others_.clipped_hessians({}, query.at, query.clip_radius, rest_matrix_);
-  last0_.clipped_hessians({}, query.at, query.clip_radius, matrix0_);
-  last1_.clipped_hessians({}, query.at, query.clip_radius, matrix1_);
-  const double q = query.sampling.rate;
-  const auto n = static_cast<double>(problem().n);
-  const double s = answer.value().sigma * q * n;
-  const Matrix rest = q * (n * answer.value().value - rest_matrix_);
-  // In coordinates where the noise is isotropic, products are those of Frobenius.
-  const auto exponent = [&](const Matrix& v) {
-    return (2 * rest.cwiseProduct(v).sum() - v.squaredNorm()) / (2 * s * s);
-  };
-  log_ratio_ += log_mixture(q, exponent(matrix1_)) - log_mixture(q, exponent(matrix0_));
-  return answer;
-}
-
-Expected<Released<NoisyGradientHessian>> Attacker::gradient_and_hessian(const JointQuery& query) {
-  SOTTO_ASSIGN(Released<NoisyGradientHessian> answer, inner_.gradient_and_hessian(query));
-  const auto sum = [&](PerExampleSum& sums, Vector& g, Matrix& H) {
-    sums.clipped_pairs({}, query.at, query.clip_radius, query.hessian_scale, g, H);
-  };
-  sum(others_, rest_, rest_matrix_);
-  sum(last0_, v0_, matrix0_);
-  sum(last1_, v1_, matrix1_);
-  const double q = query.sampling.rate;
-  const auto n = static_cast<double>(problem().n);
-  const double s = answer.value().gradient_sigma * q * n;
-  const double t = answer.value().hessian_sigma * q * n;
-  rest_ = q * (n * answer.value().gradient - rest_);
-  rest_matrix_ = q * (n * answer.value().hessian - rest_matrix_);
-  const auto exponent = [&](const Vector& g, const Matrix& H) {
-    return (2 * rest_.dot(g) - g.squaredNorm()) / (2 * s * s) +
-           (2 * rest_matrix_.cwiseProduct(H).sum() - H.squaredNorm()) / (2 * t * t);
-  };
-  log_ratio_ +=
-      log_mixture(q, exponent(v1_, matrix1_)) - log_mixture(q, exponent(v0_, matrix0_));
-  return answer;
 }
 
 Expected<Released<double>> Attacker::loss(const LossQuery& query) {

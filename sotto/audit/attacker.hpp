@@ -50,7 +50,6 @@ class Attacker final : public Oracle {
   PerExampleSum last0_;
   PerExampleSum last1_;
   Vector rest_, v0_, v1_;
-  Matrix rest_matrix_, matrix0_, matrix1_;
   double log_ratio_ = 0;
 };
 

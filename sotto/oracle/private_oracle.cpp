@@ -104,20 +104,23 @@ Expected<Released<std::int64_t>> PrivateOracle::select(const SelectionQuery& que
 Expected<Released<double>> PrivateOracle::loss(const LossQuery& query) {
   // Losses lie in [0, clip], so two of them are at most clip apart.
   double clip = query.clip;
-  double diameter = clip;
+  double least = 0;
   if (follows(query.rule)) {
     const auto [lowest, highest] = loss_range(problem_.loss, row_bound(), query.at.norm());
     clip = std::min(clip, highest);
-    diameter = clip - std::min(clip, lowest);
+    least = std::min(clip, lowest);
   }
   SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), 1));
-  const double sum = sums_.clipped_losses(batches_.draw(query.sampling), query.at, clip);
+  // What every unit is known to contribute is taken out before the noise and put back after it: a
+  // mechanism's values saturate far from 0, in units of a noise that may be tiny here.
+  const double known = least * expected_batch(query.sampling);
+  const double sum = sums_.clipped_losses(batches_.draw(query.sampling), query.at, clip) - known;
   visit(query.sampling, 0);
   return release_mean(Vector::Constant(1, sum),
-                      claim(clip, diameter, query.sampling),
+                      claim(clip, clip - least, query.sampling),
                       std::move(receipt),
                       query.noise_multiplier)
-      .map([](const Vector& value) { return value[0]; });
+      .map([least](const Vector& value) { return least + value[0]; });
 }
 
 Released<Vector> PrivateOracle::release_mean(Vector sum,
