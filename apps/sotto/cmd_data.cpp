@@ -7,6 +7,7 @@
 
 #include "data_options.hpp"
 #include "exit_codes.hpp"
+#include "sotto/data/synthetic_phase.hpp"
 #include "verbs.hpp"
 
 namespace sotto::app {
@@ -20,6 +21,7 @@ struct Arguments {
   std::optional<std::int64_t> public_n;
   bool unsafe_diagnostics = false;
   bool json = false;
+  PhaseRetrievalOptions phase;
 };
 
 Expected<LabelKind> parse_labels(const std::string& text) {
@@ -113,6 +115,18 @@ Expected<int> convert(const Arguments& arguments) {
   return kSuccess;
 }
 
+Expected<int> make_phase(const Arguments& arguments) {
+  const PhaseRetrievalOptions& phase = arguments.phase;
+  if (phase.rows < 1 || phase.dim < 1 || !(phase.label_bound > 0) || !(phase.noise >= 0))
+    return fail(ErrorKind::kUsage,
+                "--rows, --dim and --label-bound must be positive and --noise not negative.");
+  SOTTO_TRY(write_table(arguments.output, make_phase_retrieval(phase).table));
+  fmt::print("{} written: nobody's data. Train with --loss phase-retrieval:{} --row-norm 1.\n",
+             arguments.output,
+             phase.label_bound);
+  return kSuccess;
+}
+
 }  // namespace
 
 Action add_data(CLI::App& app) {
@@ -133,11 +147,27 @@ Action add_data(CLI::App& app) {
       verb->add_subcommand("convert", "rewrite as LIBSVM, or as a pair X.npy,y.npy");
   convert_verb->add_option("FILE", a->path, "input")->required();
   convert_verb->add_option("OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy")->required();
+  auto* phase_verb = verb->add_subcommand(
+      "phase-retrieval", "make a problem with a strict saddle at 0 (docs/data.md)");
+  phase_verb->add_option("OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy")->required();
+  phase_verb->add_option("--rows", a->phase.rows, "rows")->capture_default_str();
+  phase_verb->add_option("--dim", a->phase.dim, "features")->capture_default_str();
+  phase_verb->add_option("--seed", a->phase.seed, "decides the truth and all rows")
+      ->capture_default_str();
+  phase_verb->add_option("--part", a->phase.part, "0 for training, 1 for testing, …")
+      ->capture_default_str();
+  phase_verb->add_option("--noise", a->phase.noise, "standard deviation of the labels' noise")
+      ->capture_default_str();
+  phase_verb->add_option("--label-bound", a->phase.label_bound, "labels are clamped to [0, this]")
+      ->capture_default_str();
   for (auto* each : {info_verb, convert_verb}) {
     each->add_option("--labels", a->labels, "binary, multiclass or real")->capture_default_str();
     a->data.add_to(*each);
   }
-  return [a, info_verb] { return info_verb->parsed() ? info(*a) : convert(*a); };
+  return [a, info_verb, phase_verb] {
+    if (phase_verb->parsed()) return make_phase(*a);
+    return info_verb->parsed() ? info(*a) : convert(*a);
+  };
 }
 
 }  // namespace sotto::app

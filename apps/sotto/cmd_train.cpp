@@ -266,6 +266,7 @@ Expected<int> run_train(const Arguments& arguments) {
   model.feature_names = data.feature_names;
   model.schema = data.schema_text;
   model.privacy = record.privacy;
+  model.certificate = record.certificate;
   SOTTO_TRY(save_model(model, arguments.model_path));
   if (!arguments.record_path.empty())
     SOTTO_TRY(write_file_atomically(arguments.record_path, to_json(record).dump(1) + "\n"));
@@ -276,6 +277,7 @@ Expected<int> run_train(const Arguments& arguments) {
     fmt::print("{}\n", json.dump());
   } else {
     fmt::print("{}\n", brief(record));
+    if (record.certificate) fmt::print("{}\n", to_string(*record.certificate));
     if (record.test) print_metrics(*record.test, model.class_names, "test");
     if (record.diagnostics)
       fmt::print(
@@ -318,7 +320,9 @@ Action add_train(CLI::App& app) {
                    "gaussian, zcdp, rdp or pld; default: the tightest that applies")
       ->group("Privacy");
   a->method.add_to(*verb);
-  verb->add_option("--loss", a->loss, "logistic, sigmoid, squared, huber or huber:THRESHOLD")
+  verb->add_option("--loss",
+                   a->loss,
+                   "logistic, sigmoid, squared, huber[:THRESHOLD] or phase-retrieval[:LABEL_BOUND]")
       ->capture_default_str()
       ->group("Model");
   verb->add_option(

@@ -1,6 +1,7 @@
 #include "sotto/audit/attacker.hpp"
 
 #include <cmath>
+#include <numbers>
 
 namespace sotto {
 namespace {
@@ -8,6 +9,19 @@ namespace {
 /// log(1 - q + q e^b).
 double log_mixture(double q, double b) {
   return b > 30 ? b + std::log(q + (1 - q) * std::exp(-b)) : std::log1p(q * std::expm1(b));
+}
+
+/// A gradient and a symmetric matrix as one vector in which a joint release's noise is the same
+/// everywhere.
+Vector coordinates(const Vector& gradient, const Matrix& hessian, double hessian_scale) {
+  const Eigen::Index d = hessian.rows();
+  Vector all(gradient.size() + d * (d + 1) / 2);
+  all.head(gradient.size()) = gradient;
+  Eigen::Index k = gradient.size();
+  for (Eigen::Index i = 0; i < d; ++i)
+    for (Eigen::Index j = 0; j <= i; ++j)
+      all[k++] = hessian(i, j) * (i == j ? 1 : std::numbers::sqrt2) / hessian_scale;
+  return all;
 }
 
 }  // namespace
@@ -34,6 +48,40 @@ Expected<Released<Vector>> Attacker::gradient_pair(const GradientPairQuery& quer
   add_ratio(answer.value(),
             query.sampling.rate,
             query.noise_multiplier * sum_sensitivity(problem().relation, query.clip.reach()));
+  return answer;
+}
+
+Expected<Released<NoisyHessian>> Attacker::hessian(const HessianQuery& query) {
+  SOTTO_ASSIGN(Released<NoisyHessian> answer, inner_.hessian(query));
+  const auto sum = [&](PerExampleSum& sums) {
+    Matrix H;
+    sums.clipped_hessians({}, query.at, query.clip_radius, H);
+    return coordinates({}, H, 1);
+  };
+  rest_ = sum(others_);
+  v0_ = sum(last0_);
+  v1_ = sum(last1_);
+  add_ratio(coordinates({}, answer.value().value, 1),
+            query.sampling.rate,
+            answer.value().sigma * query.sampling.rate * static_cast<double>(problem().n));
+  return answer;
+}
+
+Expected<Released<NoisyGradientHessian>> Attacker::gradient_and_hessian(const JointQuery& query) {
+  SOTTO_ASSIGN(Released<NoisyGradientHessian> answer, inner_.gradient_and_hessian(query));
+  const auto sum = [&](PerExampleSum& sums) {
+    Vector g;
+    Matrix H;
+    sums.clipped_pairs({}, query.at, query.clip_radius, query.hessian_scale, g, H);
+    return coordinates(g, H, query.hessian_scale);
+  };
+  rest_ = sum(others_);
+  v0_ = sum(last0_);
+  v1_ = sum(last1_);
+  const NoisyGradientHessian& value = answer.value();
+  add_ratio(coordinates(value.gradient, value.hessian, query.hessian_scale),
+            query.sampling.rate,
+            value.gradient_sigma * query.sampling.rate * static_cast<double>(problem().n));
   return answer;
 }
 

@@ -25,6 +25,19 @@ class Attacker final : public Oracle {
     return inner_.select(query);
   }
   Expected<Released<double>> loss(const LossQuery& query) override;
+  double gradient_sigma(const GradientQuery& query) const override {
+    return inner_.gradient_sigma(query);
+  }
+  Expected<Released<NoisyHessian>> hessian(const HessianQuery& query) override;
+  Expected<Released<NoisyGradientHessian>> gradient_and_hessian(const JointQuery& query) override;
+  /// Operators and line searches are passed on; what they tell is not used.
+  Expected<std::unique_ptr<NoisyOperator>> hessian_operator(
+      const HessianOperatorQuery& query) override {
+    return inner_.hessian_operator(query);
+  }
+  Expected<Released<std::int64_t>> first_decrease(const DecreaseQuery& query) override {
+    return inner_.first_decrease(query);
+  }
 
   double log_likelihood_ratio() const { return log_ratio_; }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "sotto/core/check.hpp"
 #include "sotto/geometry/parse_number.hpp"
@@ -28,8 +29,20 @@ LossInfo loss_info(const LossSpec& loss) {
       return {LossKind::kSquared, false, kInfinity, 1, 1, 0, 1};
     case LossKind::kHuber:
       return {LossKind::kHuber, false, loss.threshold, 0, 1, kInfinity, 1};
+    case LossKind::kPhaseRetrieval:
+      return {LossKind::kPhaseRetrieval,
+              false,
+              kInfinity,
+              -loss.threshold,
+              kInfinity,
+              kInfinity,
+              2 / (3 * std::sqrt(3.0)) * loss.threshold * std::sqrt(loss.threshold)};
   }
   SOTTO_CHECK(false && "unknown loss");
+}
+
+double LossInfo::working_second() const {
+  return std::isfinite(sup_abs_second()) ? sup_abs_second() : -3 * inf_second;
 }
 
 Expected<LossSpec> parse_loss(std::string_view text) {
@@ -37,20 +50,23 @@ Expected<LossSpec> parse_loss(std::string_view text) {
   if (text == "sigmoid") return LossSpec{LossKind::kSigmoid};
   if (text == "squared") return LossSpec{LossKind::kSquared};
   if (text == "huber") return LossSpec{LossKind::kHuber};
-  constexpr std::string_view kPrefix = "huber:";
-  if (text.starts_with(kPrefix)) {
-    const std::string_view number = text.substr(kPrefix.size());
+  if (text == "phase-retrieval") return LossSpec{LossKind::kPhaseRetrieval};
+  for (const auto& [name, kind] : {std::pair<std::string_view, LossKind>{"huber", LossKind::kHuber},
+                                   {"phase-retrieval", LossKind::kPhaseRetrieval}}) {
+    if (!text.starts_with(name) || text.substr(name.size(), 1) != ":") continue;
+    const std::string_view number = text.substr(name.size() + 1);
     const auto threshold = internal::parse_number(number);
     if (!threshold || !(*threshold > 0))
       return fail(ErrorKind::kUsage,
-                  fmt::format("the threshold of huber must be finite and > 0, but is '{}'. Set "
-                              "--loss huber:THRESHOLD, for example huber:1.",
+                  fmt::format("the threshold of {0} must be finite and > 0, but is '{1}'. Set "
+                              "--loss {0}:THRESHOLD, for example {0}:1.",
+                              name,
                               number));
-    return LossSpec{LossKind::kHuber, *threshold};
+    return LossSpec{kind, *threshold};
   }
   return fail(ErrorKind::kUsage,
-              fmt::format("unknown loss '{}'. Set --loss to logistic, sigmoid, squared, huber or "
-                          "huber:THRESHOLD.",
+              fmt::format("unknown loss '{}'. Set --loss to logistic, sigmoid, squared, huber, "
+                          "huber:THRESHOLD, phase-retrieval or phase-retrieval:THRESHOLD.",
                           text));
 }
 
@@ -64,6 +80,8 @@ std::string to_string(const LossSpec& loss) {
       return "squared";
     case LossKind::kHuber:
       return fmt::format("huber:{}", loss.threshold);
+    case LossKind::kPhaseRetrieval:
+      return fmt::format("phase-retrieval:{}", loss.threshold);
   }
   SOTTO_CHECK(false && "unknown loss");
 }

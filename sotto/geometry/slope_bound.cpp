@@ -88,6 +88,15 @@ double logistic_diameter(double W) {
 }  // namespace
 
 double gradient_bound(const LossInfo& loss, double R, double length_of_w) {
+  if (loss.kind == LossKind::kPhaseRetrieval) {
+    // |z (z² - y)| for |z| <= W and 0 <= y <= Y: at z = W, or at its local maximum for y = Y. At
+    // w = 0 every gradient is 0; a bound must be positive, so a millionth of the unit is left.
+    const double W = R * length_of_w;
+    const double Y = -loss.inf_second;
+    const double z = std::min(W, std::sqrt(Y / 3));
+    const double unit = Y * std::sqrt(Y);
+    return R * std::max({W * (W * W), z * (Y - z * z), 1e-6 * unit}) * kRoundUp;
+  }
   if (loss.kind != LossKind::kLogistic) return loss.sup_first * R;
   return R * sigmoid(R * length_of_w) * kRoundUp;
 }
@@ -102,6 +111,7 @@ double gradient_diameter(const LossInfo& loss, double R, double length_of_w) {
 }
 
 double difference_bound(const LossInfo& loss, double R, const PointPair& points) {
+  if (!std::isfinite(loss.sup_abs_second())) return kInfinity;
   const double W = R * points.length;
   const double before = R * points.length_before;
   const double D = R * points.moved;
@@ -114,6 +124,7 @@ double difference_bound(const LossInfo& loss, double R, const PointPair& points)
 }
 
 double difference_diameter(const LossInfo& loss, double R, const PointPair& points) {
+  if (!std::isfinite(loss.sup_abs_second())) return kInfinity;
   const double W = R * points.length;
   const double before = R * points.length_before;
   const double range = std::max(0.0, loss.sup_second) - std::min(0.0, loss.inf_second);
@@ -121,19 +132,29 @@ double difference_diameter(const LossInfo& loss, double R, const PointPair& poin
   return std::min(R * turned, 2 * difference_bound(loss, R, points));
 }
 
-double loss_bound(const LossInfo& loss, double R, double length_of_w) {
+LossRange loss_range(const LossInfo& loss, double R, double length_of_w) {
   const double W = R * length_of_w;
-  if (loss.kind == LossKind::kLogistic) return (W + std::log1p(std::exp(-W))) * kRoundUp;
-  if (loss.kind == LossKind::kSigmoid) return sigmoid(W) * kRoundUp;
-  return kInfinity;
+  switch (loss.kind) {
+    case LossKind::kLogistic: {
+      const double least = std::log1p(std::exp(-W));
+      return {least / kRoundUp, (W + least) * kRoundUp};
+    }
+    case LossKind::kSigmoid:
+      return {sigmoid(-W) / kRoundUp, sigmoid(W) * kRoundUp};
+    case LossKind::kPhaseRetrieval: {
+      const double most = std::max(W * W, -loss.inf_second);
+      return {0, 0.25 * most * most * kRoundUp};
+    }
+    case LossKind::kSquared:
+    case LossKind::kHuber:
+      break;
+  }
+  return {0, kInfinity};
 }
 
 double loss_spread(const LossInfo& loss, double R, double length_of_w) {
-  const double W = R * length_of_w;
-  const double rounding = kValueRounding * (1 + W);
-  if (loss.kind == LossKind::kLogistic) return W * kRoundUp + rounding;
-  if (loss.kind == LossKind::kSigmoid) return std::tanh(W / 2) * kRoundUp + rounding;
-  return kInfinity;
+  const auto [lowest, highest] = loss_range(loss, R, length_of_w);
+  return highest - lowest + kValueRounding * (1 + R * length_of_w);
 }
 
 }  // namespace sotto

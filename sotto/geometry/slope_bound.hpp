@@ -31,10 +31,15 @@ double difference_bound(const LossInfo& loss, double R, const PointPair& points)
 /// than R²‖w - w'‖ sup φ'', not twice that: the differences all point to one side.
 double difference_diameter(const LossInfo& loss, double R, const PointPair& points);
 
-/// sup ℓ(w; x, y) over rows and labels; infinity for regression.
-double loss_bound(const LossInfo& loss, double R, double length_of_w);
+/// The values that a loss takes at w over rows and labels. For the logistic loss its width is R‖w‖:
+/// at w = 0 every data set has the same loss. Infinite where the loss has no bound.
+struct LossRange {
+  double lowest;
+  double highest;
+};
+LossRange loss_range(const LossInfo& loss, double R, double length_of_w);
 
-/// sup |ℓ(w; x, y) - ℓ(w; x', y')|: for the logistic loss R‖w‖; never 0.
+/// sup |ℓ(w; x, y) - ℓ(w; x', y')|: the width of that range, and a little for rounding; never 0.
 double loss_spread(const LossInfo& loss, double R, double length_of_w);
 
 }  // namespace sotto

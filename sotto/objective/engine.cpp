@@ -33,4 +33,16 @@ void Engine::add_hessians(Workspace&, std::span<const double>, std::span<double>
   SOTTO_CHECK(has_hessian() && "this engine has no Hessians");
 }
 
+void Engine::add_hessian_products(Workspace&,
+                                  std::span<const double>,
+                                  std::span<const double>,
+                                  std::span<double>) const {
+  SOTTO_CHECK(has_hessian() && "this engine has no Hessians");
+}
+
+void Engine::evaluate_gradients_and_hessians(
+    const Block&, std::span<const double>, Workspace&, std::span<double>, std::span<double>) const {
+  SOTTO_CHECK(has_hessian() && "this engine has no Hessians");
+}
+
 }  // namespace sotto

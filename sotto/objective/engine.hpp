@@ -92,6 +92,20 @@ class Engine {
   virtual void add_hessians(Workspace& workspace,
                             std::span<const double> weights,
                             std::span<double> sum) const;
+  /// sum += sum_k weights[k] · Hessian of example k · v, without any matrix.
+  virtual void add_hessian_products(Workspace& workspace,
+                                    std::span<const double> weights,
+                                    std::span<const double> v,
+                                    std::span<double> sum) const;
+  /// Gradients and Hessians in one visit of the rows: then add_gradients and add_hessians both
+  /// refer to this block.
+  virtual void evaluate_gradients_and_hessians(const Block& block,
+                                               std::span<const double> w,
+                                               Workspace& workspace,
+                                               std::span<double> gradient_norms,
+                                               std::span<double> hessian_norms) const;
+  /// True if every example's Hessian is positive semidefinite at every w.
+  virtual bool is_convex() const { return false; }
 };
 
 }  // namespace sotto

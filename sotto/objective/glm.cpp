@@ -41,6 +41,8 @@ LossKernels loss_kernels(const Kernels& kernels, LossKind kind) {
       return kernels.squared;
     case LossKind::kHuber:
       return kernels.huber;
+    case LossKind::kPhaseRetrieval:
+      return kernels.phase_retrieval;
   }
   SOTTO_CHECK(false && "unknown loss");
 }
@@ -69,7 +71,7 @@ GlmEngine::GlmEngine(const Table& table, const LossSpec& loss, const Kernels& ke
       loss_kernels_(loss_kernels(kernels, loss.kind)),
       width_(table.sparse() ? table.dim() : table.stride()),
       block_size_(choose_block_size(table)) {
-  SOTTO_CHECK(loss.kind != LossKind::kHuber ||
+  SOTTO_CHECK((loss.kind != LossKind::kHuber && loss.kind != LossKind::kPhaseRetrieval) ||
               (std::isfinite(loss.threshold) && loss.threshold > 0));
 }
 
@@ -99,7 +101,7 @@ void GlmEngine::add_outer(RowList list,
     kernels_.sparse_add_outer(sparse_rows(table_), list, coefficients, table_.dim(), sum);
     return;
   }
-  scratch.outer.resize(to_size(glm_kernels::kOuterRows * width_));
+  scratch.outer.resize(to_size(glm_kernels::outer_scratch(width_)));
   kernels_.dense_add_outer(
       dense_rows(table_), list, coefficients, table_.dim(), scratch.outer.data(), sum);
 }
@@ -145,6 +147,9 @@ void GlmEngine::select_rows(const Block& block, Scratch& s) const {
 void GlmEngine::predict(const Block& block, std::span<const double> w, Scratch& s) const {
   SOTTO_CHECK(static_cast<std::int64_t>(w.size()) == parameters());
   select_rows(block, s);
+  // What belongs to another block must not be added.
+  s.coefficients.clear();
+  s.curvatures.clear();
   s.predictions.resize(to_size(s.row_count));
   predict_rows(s.list(), padded(w, s.w), s.predictions.data());
 }
@@ -156,19 +161,15 @@ const double* GlmEngine::padded(std::span<const double> w, std::vector<double>& 
   return memory.data();
 }
 
-void GlmEngine::evaluate(Order order,
-                         const Block& block,
-                         std::span<const double> w,
-                         Workspace& workspace,
-                         std::span<double> norms) const {
-  SOTTO_CHECK(static_cast<std::int64_t>(norms.size()) >= block.count);
-  auto& s = static_cast<Scratch&>(workspace);
-  predict(block, w, s);
-  s.coefficients.resize(to_size(s.row_count));
+void GlmEngine::derive(Order order, Scratch& s, std::span<double> norms) const {
+  SOTTO_CHECK(static_cast<std::int64_t>(norms.size()) >= s.units);
+  const bool first = order == Order::kGradient;
+  std::vector<double>& coefficients = first ? s.coefficients : s.curvatures;
+  coefficients.resize(to_size(s.row_count));
   s.coefficient_norms.resize(to_size(s.row_count));
-  const auto kernel = order == Order::kGradient ? loss_kernels_.first : loss_kernels_.second;
+  const auto kernel = first ? loss_kernels_.first : loss_kernels_.second;
   kernel({s.predictions.data(), s.labels, s.row_norms, s.row_count, loss_.threshold},
-         s.coefficients.data(),
+         coefficients.data(),
          s.first.empty() ? norms.data() : s.coefficient_norms.data());
   if (s.first.empty()) return;
   for (std::size_t k = 0; k < to_size(s.units); ++k)
@@ -179,15 +180,32 @@ void GlmEngine::evaluate_gradients(const Block& block,
                                    std::span<const double> w,
                                    Workspace& workspace,
                                    std::span<double> norms) const {
-  evaluate(Order::kGradient, block, w, workspace, norms);
+  auto& s = static_cast<Scratch&>(workspace);
+  predict(block, w, s);
+  derive(Order::kGradient, s, norms);
 }
 
 void GlmEngine::evaluate_hessians(const Block& block,
                                   std::span<const double> w,
                                   Workspace& workspace,
                                   std::span<double> norms) const {
-  evaluate(Order::kHessian, block, w, workspace, norms);
+  auto& s = static_cast<Scratch&>(workspace);
+  predict(block, w, s);
+  derive(Order::kHessian, s, norms);
 }
+
+void GlmEngine::evaluate_gradients_and_hessians(const Block& block,
+                                                std::span<const double> w,
+                                                Workspace& workspace,
+                                                std::span<double> gradient_norms,
+                                                std::span<double> hessian_norms) const {
+  auto& s = static_cast<Scratch&>(workspace);
+  predict(block, w, s);
+  derive(Order::kGradient, s, gradient_norms);
+  derive(Order::kHessian, s, hessian_norms);
+}
+
+bool GlmEngine::is_convex() const { return loss_info(loss_).inf_second >= 0; }
 
 const double* GlmEngine::weights_by_row(Scratch& s,
                                         std::span<const double> weights,
@@ -199,14 +217,15 @@ const double* GlmEngine::weights_by_row(Scratch& s,
   return memory.data();
 }
 
-RowList GlmEngine::weigh(Scratch& s, std::span<const double> weights) const {
+RowList GlmEngine::weigh(Order order, Scratch& s, std::span<const double> weights) const {
+  const auto& coefficients = order == Order::kGradient ? s.coefficients : s.curvatures;
   SOTTO_CHECK(static_cast<std::int64_t>(weights.size()) >= s.units);
-  SOTTO_CHECK(static_cast<std::int64_t>(s.coefficients.size()) == s.row_count);
+  SOTTO_CHECK(static_cast<std::int64_t>(coefficients.size()) == s.row_count);
   const double* by_row = weights_by_row(s, weights, s.row_weights);
   s.weighted_rows.resize(to_size(s.row_count));
   s.weighted_coefficients.resize(to_size(s.row_count));
   return kernels_.weigh(s.list(),
-                        s.coefficients.data(),
+                        coefficients.data(),
                         by_row,
                         s.weighted_rows.data(),
                         s.weighted_coefficients.data());
@@ -217,7 +236,7 @@ void GlmEngine::add_gradients(Workspace& workspace,
                               std::span<double> sum) const {
   SOTTO_CHECK(static_cast<std::int64_t>(sum.size()) == parameters());
   auto& s = static_cast<Scratch&>(workspace);
-  add_weighted(s, weigh(s, weights), sum);
+  add_weighted(s, weigh(Order::kGradient, s, weights), sum);
 }
 
 /// sum += the rows of the list with the weighted coefficients.
@@ -237,8 +256,21 @@ void GlmEngine::add_hessians(Workspace& workspace,
                              std::span<double> sum) const {
   SOTTO_CHECK(static_cast<std::int64_t>(sum.size()) == parameters() * parameters());
   auto& s = static_cast<Scratch&>(workspace);
-  const RowList list = weigh(s, weights);
+  const RowList list = weigh(Order::kHessian, s, weights);
   add_outer(list, s.weighted_coefficients.data(), s, sum.data());
+}
+
+void GlmEngine::add_hessian_products(Workspace& workspace,
+                                     std::span<const double> weights,
+                                     std::span<const double> v,
+                                     std::span<double> sum) const {
+  SOTTO_CHECK(static_cast<std::int64_t>(sum.size()) == parameters() && v.size() == sum.size());
+  auto& s = static_cast<Scratch&>(workspace);
+  const RowList list = weigh(Order::kHessian, s, weights);
+  s.products.resize(to_size(list.count));
+  predict_rows(list, padded(v, s.direction), s.products.data());
+  for (std::size_t k = 0; k < to_size(list.count); ++k) s.weighted_coefficients[k] *= s.products[k];
+  add_weighted(s, list, sum);
 }
 
 void GlmEngine::evaluate_losses(const Block& block,
@@ -248,7 +280,6 @@ void GlmEngine::evaluate_losses(const Block& block,
   SOTTO_CHECK(static_cast<std::int64_t>(losses.size()) >= block.count);
   auto& s = static_cast<Scratch&>(workspace);
   predict(block, w, s);
-  s.coefficients.clear();  // they belong to another block: nothing to add until the next evaluation
   const auto evaluate = [&](const auto& loss) {
     const auto of_row = [&](std::size_t i) {
       return loss_value(loss, s.predictions[i], static_cast<double>(s.labels[i]));
@@ -271,6 +302,8 @@ void GlmEngine::evaluate_losses(const Block& block,
       return evaluate(SquaredLoss<ScalarMath>{});
     case LossKind::kHuber:
       return evaluate(HuberLoss<ScalarMath>{loss_.threshold});
+    case LossKind::kPhaseRetrieval:
+      return evaluate(PhaseRetrievalLoss<ScalarMath>{loss_.threshold});
   }
 }
 

@@ -70,17 +70,24 @@ class GlmEngine final : public Engine {
   void add_hessians(Workspace& workspace,
                     std::span<const double> weights,
                     std::span<double> sum) const override;
+  void add_hessian_products(Workspace& workspace,
+                            std::span<const double> weights,
+                            std::span<const double> v,
+                            std::span<double> sum) const override;
+  void evaluate_gradients_and_hessians(const Block& block,
+                                       std::span<const double> w,
+                                       Workspace& workspace,
+                                       std::span<double> gradient_norms,
+                                       std::span<double> hessian_norms) const override;
+  bool is_convex() const override;
 
  private:
   struct Scratch;
 
   enum class Order { kGradient, kHessian };
 
-  void evaluate(Order order,
-                const Block& block,
-                std::span<const double> w,
-                Workspace& workspace,
-                std::span<double> norms) const;
+  /// Coefficients and norms of one order at the block's predictions.
+  void derive(Order order, Scratch& scratch, std::span<double> norms) const;
   void select_rows(const Block& block, Scratch& scratch) const;
   void predict(const Block& block, std::span<const double> w, Scratch& scratch) const;
   const double* padded(std::span<const double> w, std::vector<double>& memory) const;
@@ -88,7 +95,7 @@ class GlmEngine final : public Engine {
                                std::span<const double> weights,
                                std::vector<double>& memory) const;
   void add_weighted(Scratch& scratch, glm_kernels::RowList list, std::span<double> sum) const;
-  glm_kernels::RowList weigh(Scratch& scratch, std::span<const double> weights) const;
+  glm_kernels::RowList weigh(Order order, Scratch& scratch, std::span<const double> weights) const;
 
   double unit_norm(Order order, Scratch& scratch, std::int64_t begin, std::int64_t end) const;
   double unit_gradient_norm(Scratch& scratch,

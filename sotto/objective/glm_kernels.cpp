@@ -321,35 +321,63 @@ void sparse_add(SparseRows table, RowList list, const double* coefficients, doub
   }
 }
 
-/// One tile of 4 rows and 2 vectors at (r, s) of Σ_k c_k x_k x_kᵀ over `count` rows held as
-/// doubles.
-void outer_tile(const double* rows,
-                const double* coefficients,
-                std::int64_t count,
-                std::int64_t stride,
-                std::int64_t r,
-                std::int64_t s,
-                std::int64_t dim,
-                double* sum) {
-  Real acc[4][2] = {};
+// Tiles of Σ_k c_k x_k x_kᵀ: kTileRows rows by kTileVectors vectors of columns. 12 sums, 3 columns
+// and 1 row entry fill the 16 registers.
+constexpr std::int64_t kTileRows = 4;
+constexpr std::int64_t kTileVectors = 3;
+constexpr std::int64_t kTileColumns = kTileVectors * kLanes;
+
+/// The tile at (r, s): `left` holds kTileRows entries c_k x_k for each k, `right` kTileColumns of
+/// x_k.
+inline void outer_tile(const double* left,
+                       const double* right,
+                       std::int64_t count,
+                       std::int64_t r,
+                       std::int64_t s,
+                       std::int64_t dim,
+                       double* sum) {
+  Real acc[kTileRows][kTileVectors] = {};
   for (std::int64_t k = 0; k < count; ++k) {
-    const double* x = rows + k * stride;
-    const Real u = load(x + s);
-    const Real v = load(x + s + kLanes);
-    for (int q = 0; q < 4; ++q) {
-      const Real left = splat(x[r + q] * coefficients[k]);
-      acc[q][0] += u * left;
-      acc[q][1] += v * left;
+    Real columns[kTileVectors];
+    for (int v = 0; v < kTileVectors; ++v) columns[v] = load(right + v * kLanes);
+    for (int q = 0; q < kTileRows; ++q) {
+      const Real row = splat(left[q]);
+      for (int v = 0; v < kTileVectors; ++v) acc[q][v] += row * columns[v];
     }
+    left += kTileRows;
+    right += kTileColumns;
   }
-  for (int q = 0; q < 4; ++q) {
-    const std::int64_t row = r + q;
-    if (row >= dim) return;
-    double tile[2 * kLanes];
-    store(tile, acc[q][0]);
-    store(tile + kLanes, acc[q][1]);
-    for (std::int64_t p = 0; p < 2 * kLanes && s + p <= row; ++p) sum[row * dim + s + p] += tile[p];
+  for (std::int64_t q = 0; q < kTileRows && r + q < dim; ++q) {
+    double* target = sum + (r + q) * dim + s;
+    const std::int64_t wanted = r + q - s + 1;  // columns up to the diagonal
+    if (wanted >= kTileColumns) {
+      for (int v = 0; v < kTileVectors; ++v)
+        store(target + v * kLanes, load(target + v * kLanes) + acc[q][v]);
+      continue;
+    }
+    double tile[kTileColumns];
+    for (int v = 0; v < kTileVectors; ++v) store(tile + v * kLanes, acc[q][v]);
+    for (std::int64_t p = 0; p < wanted; ++p) target[p] += tile[p];
   }
+}
+
+/// Rows as panels of `width` columns, panel after panel, each row's entries together: what a tile
+/// reads is contiguous. Times `coefficients`, if given; zero behind the last column.
+template <std::int64_t kWidth>
+void pack_rows(DenseRows table,
+               const std::int64_t* rows,
+               std::int64_t count,
+               const double* coefficients,
+               std::int64_t dim,
+               double* out) {
+  for (std::int64_t s = 0; s < dim; s += kWidth)
+    for (std::int64_t k = 0; k < count; ++k) {
+      const float* x = table.base + rows[k] * table.stride + s;
+      const Real c = splat(coefficients ? coefficients[k] : 1);
+      for (std::int64_t j = 0; j < kWidth; j += kLanes)
+        store(out + j, s + j < table.stride ? c * widen(x + j) : Real{});
+      out += kWidth;
+    }
 }
 
 void dense_add_outer(DenseRows table,
@@ -358,17 +386,17 @@ void dense_add_outer(DenseRows table,
                      std::int64_t dim,
                      double* scratch,
                      double* sum) {
+  static_assert(kTileRows % kLanes == 0 && kTileColumns <= 12);
+  double* left = scratch;
+  double* right = scratch + kOuterRows * (table.stride + kTileRows);
   for (std::int64_t begin = 0; begin < list.count; begin += kOuterRows) {
-    const std::int64_t left = list.count - begin;
-    const std::int64_t count = left < kOuterRows ? left : kOuterRows;
-    for (std::int64_t k = 0; k < count; ++k) {
-      const float* x = table.base + list.rows[begin + k] * table.stride;
-      for (std::int64_t j = 0; j < table.stride; j += kLanes)
-        store(scratch + k * table.stride + j, widen(x + j));
-    }
-    for (std::int64_t r = 0; r < dim; r += 4)
-      for (std::int64_t s = 0; s < r + 4 && s < dim; s += 2 * kLanes)
-        outer_tile(scratch, coefficients + begin, count, table.stride, r, s, dim, sum);
+    const std::int64_t rest = list.count - begin;
+    const std::int64_t count = rest < kOuterRows ? rest : kOuterRows;
+    pack_rows<kTileRows>(table, list.rows + begin, count, coefficients + begin, dim, left);
+    pack_rows<kTileColumns>(table, list.rows + begin, count, nullptr, dim, right);
+    for (std::int64_t s = 0; s < dim; s += kTileColumns)
+      for (std::int64_t r = s / kTileRows * kTileRows; r < dim; r += kTileRows)
+        outer_tile(left + r * count, right + s * count, count, r, s, dim, sum);
   }
 }
 
@@ -453,6 +481,7 @@ const Kernels kKernels = {
     loss_kernels<SigmoidLoss>(),
     loss_kernels<SquaredLoss>(),
     loss_kernels<HuberLoss>(),
+    loss_kernels<PhaseRetrievalLoss>(),
 };
 
 }  // namespace sotto::glm_kernels::SOTTO_KERNEL_ARCH

@@ -34,7 +34,7 @@ struct LossArguments {
   const float* labels;
   const double* row_norms;
   std::int64_t count;
-  double threshold;  ///< Huber only
+  double threshold;  ///< Huber and phase retrieval only
 };
 
 /// first:  coefficients = dℓ/dz,   norms = |dℓ/dz| ‖x‖ rounded up;
@@ -71,7 +71,7 @@ struct Kernels {
 
   /// Lower triangle (row >= column) of the dim x dim row-major matrix
   /// sum += Σ_k coefficients[k] · row k · row kᵀ. The dense one needs scratch for
-  /// kOuterRows * stride numbers.
+  /// outer_scratch(stride) numbers.
   void (*dense_add_outer)(DenseRows table,
                           RowList list,
                           const double* coefficients,
@@ -103,9 +103,13 @@ struct Kernels {
   LossKernels sigmoid;
   LossKernels squared;
   LossKernels huber;
+  LossKernels phase_retrieval;
 };
 
+/// Rows that dense_add_outer packs at a time, and the numbers that it packs them into: twice a row,
+/// each padded to a whole number of tiles.
 constexpr std::int64_t kOuterRows = 64;
+constexpr std::int64_t outer_scratch(std::int64_t stride) { return 2 * kOuterRows * (stride + 12); }
 
 /// The variants that this machine can run, slowest first, for i = 0, 1, …; null past the last.
 const Kernels* variant(int i);

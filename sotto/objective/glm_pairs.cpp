@@ -29,6 +29,7 @@ void GlmEngine::evaluate_gradient_pairs(const Block& block,
   SOTTO_CHECK(static_cast<std::int64_t>(w.size()) == parameters() && w.size() == before.size());
   auto& s = static_cast<Scratch&>(workspace);
   select_rows(block, s);
+  s.curvatures.clear();
   const std::size_t rows = to_size(s.row_count);
   for (auto* each : {&s.predictions,
                      &s.predictions_before,

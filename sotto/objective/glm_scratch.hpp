@@ -21,7 +21,8 @@ struct GlmEngine::Scratch : Workspace {
   std::vector<float> gathered_labels;
   std::vector<double> gathered_norms;
   std::vector<double> predictions;
-  std::vector<double> coefficients;  // by row: ℓ' or ℓ''
+  std::vector<double> coefficients;  // by row: ℓ'
+  std::vector<double> curvatures;    // by row: ℓ''
   std::vector<double> differences;   // by row, for pairs: ℓ'(w) - ℓ'(before)
   std::vector<double> coefficient_norms;
   std::vector<std::int64_t> weighted_rows;
@@ -37,6 +38,7 @@ struct GlmEngine::Scratch : Workspace {
   std::vector<double> matrix;
   std::vector<double> outer;
   std::vector<double> products;
+  std::vector<double> direction;  // padded with zeros
 
   glm_kernels::RowList list() const { return {rows.data(), row_count}; }
 };

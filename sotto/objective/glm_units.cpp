@@ -30,7 +30,8 @@ double GlmEngine::unit_norm(Order order, Scratch& s, std::int64_t begin, std::in
   if (bound < kTinyNorm) return bound;
 
   const RowList list{s.rows.data() + begin, end - begin};
-  const double* coefficients = s.coefficients.data() + begin;
+  const double* coefficients =
+      (order == Order::kGradient ? s.coefficients : s.curvatures).data() + begin;
   if (order == Order::kGradient)
     return std::min(bound, unit_gradient_norm(s, list, coefficients, bound));
   if (list.count <= table_.dim())

@@ -6,9 +6,9 @@
 //   Math::exp(Real), Math::abs(Real)    exp may assume an argument <= 0 and is <= 1 there
 //   Math::log1p(Real)                   only for value()
 // Every loss has value φ, first φ' and second φ'' of its argument: the margin y·⟨x, w⟩ where
-// kClassification, else the residual ⟨x, w⟩ - y. Bounds: geometry/loss_info.hpp; computed results
-// never leave them, and a NaN stays a NaN. This header is compiled for several processors at once
-// and must not include others (cmake/SottoModule.cmake).
+// kClassification, else the residual ⟨x, w⟩ - y (kOfPrediction: of prediction and label). Bounds:
+// geometry/loss_info.hpp; computed results never leave them, and a NaN stays a NaN. This header is
+// compiled for several processors at once and must not include others (cmake/SottoModule.cmake).
 
 namespace sotto {
 
@@ -90,10 +90,38 @@ struct HuberLoss {
   Real second(Real r) const { return Math::abs(r) <= threshold ? Real{} + 1.0 : Real{}; }
 };
 
+/// φ(z, y) = (z² - y)² / 4 of the prediction z itself; labels are clamped to [0, threshold].
+template <class Math>
+struct PhaseRetrievalLoss {
+  using Real = typename Math::Real;
+  static constexpr bool kClassification = false;
+  static constexpr bool kOfPrediction = true;
+  double threshold;
+
+  Real label(Real y) const { return internal::at_most<Math>(y > 0 ? y : Real{}, threshold); }
+  Real value(Real z, Real y) const {
+    const Real r = z * z - label(y);
+    return 0.25 * r * r;
+  }
+  Real first(Real z, Real y) const { return z * (z * z - label(y)); }
+  Real second(Real z, Real y) const { return 3.0 * z * z - label(y); }
+};
+
+namespace internal {
+
+template <class Loss>
+concept OfPrediction = requires {
+  Loss::kOfPrediction;
+};
+
+}  // namespace internal
+
 /// A loss as a function of the prediction z = ⟨x, w⟩ and the label.
 template <class Loss, class Real>
 Real loss_value(const Loss& loss, Real z, Real y) {
-  if constexpr (Loss::kClassification)
+  if constexpr (internal::OfPrediction<Loss>)
+    return loss.value(z, y);
+  else if constexpr (Loss::kClassification)
     return loss.value(y * z);
   else
     return loss.value(z - y);
@@ -102,7 +130,9 @@ Real loss_value(const Loss& loss, Real z, Real y) {
 /// Its derivative in z: the gradient in w is this times x.
 template <class Loss, class Real>
 Real loss_slope(const Loss& loss, Real z, Real y) {
-  if constexpr (Loss::kClassification)
+  if constexpr (internal::OfPrediction<Loss>)
+    return loss.first(z, y);
+  else if constexpr (Loss::kClassification)
     return y * loss.first(y * z);
   else
     return loss.first(z - y);
@@ -111,7 +141,9 @@ Real loss_slope(const Loss& loss, Real z, Real y) {
 /// Its second derivative in z: the Hessian in w is this times x·xᵀ.
 template <class Loss, class Real>
 Real loss_curvature(const Loss& loss, Real z, Real y) {
-  if constexpr (Loss::kClassification)
+  if constexpr (internal::OfPrediction<Loss>)
+    return loss.second(z, y);
+  else if constexpr (Loss::kClassification)
     return y * y * loss.second(y * z);
   else
     return loss.second(z - y);

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/vector.hpp"
+#include "sotto/geometry/stationarity.hpp"
 #include "sotto/oracle/api/observer.hpp"
 #include "sotto/oracle/api/oracle.hpp"
 #include "sotto/privacy/event.hpp"
@@ -23,7 +25,8 @@ struct Plan {
 struct OptimizerResult {
   Vector w;
   std::int64_t steps = 0;
-  std::string stopped;  ///< `plan complete`, or why it ended earlier
+  std::string stopped;                          ///< `plan complete`, or why it ended earlier
+  std::optional<Certificate> certificate = {};  ///< of w, if the method made one
 };
 
 /// A method with its settings fixed. It sees the data only through an Oracle.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sotto/optimizer/first_order/methods.hpp"
+#include "sotto/optimizer/second_order/methods.hpp"
 
 namespace sotto {
 
@@ -17,6 +18,9 @@ const std::vector<MethodInfo>& methods() {
                         agd_methods,
                         adp_sgd_methods,
                         storm_methods,
+                        trust_region_methods,
+                        descent_search_methods,
+                        newton_methods,
                         auto_methods})
       for (auto& method : family()) list.push_back(std::move(method));
     return list;

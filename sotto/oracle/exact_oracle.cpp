@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "sotto/oracle/exact_release.hpp"
+
 namespace sotto {
 namespace {
 
@@ -11,17 +13,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-/// See ReleaseKey: the one friend that is not a mechanism.
-class ExactRelease {
- public:
-  template <class T>
-  static Released<T> release(T value, Relation relation) {
-    return Released<T>(ReleaseKey{}, std::move(value), Event::non_private(relation));
-  }
-};
-
 ExactOracle::ExactOracle(const Engine& engine, PublicProblem problem, Stream sampling, bool clips)
-    : problem_(std::move(problem)),
+    : engine_(engine),
+      problem_(std::move(problem)),
       batches_(engine.units(), std::move(sampling)),
       sums_(engine),
       clips_(clips) {}
@@ -55,7 +49,9 @@ Expected<Released<std::int64_t>> ExactOracle::select(const SelectionQuery& query
   std::int64_t best = 0;
   double least = kInfinity;
   for (std::size_t k = 0; k < query.candidates.size(); ++k) {
-    double loss = sums_.clipped_losses({}, query.candidates[k], clip);
+    double loss = query.origin
+                      ? sums_.clipped_differences({}, query.candidates[k], *query.origin, clip)
+                      : sums_.clipped_losses({}, query.candidates[k], clip);
     if (!query.public_part.empty()) loss += static_cast<double>(problem_.n) * query.public_part[k];
     visit(Sampling::full(), 0);
     if (loss < least) best = static_cast<std::int64_t>(k);

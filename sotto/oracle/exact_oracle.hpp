@@ -22,6 +22,11 @@ class ExactOracle final : public Oracle {
   /// The best candidate; the first of equals.
   Expected<Released<std::int64_t>> select(const SelectionQuery& query) override;
   Expected<Released<double>> loss(const LossQuery& query) override;
+  Expected<Released<NoisyHessian>> hessian(const HessianQuery& query) override;
+  Expected<Released<NoisyGradientHessian>> gradient_and_hessian(const JointQuery& query) override;
+  Expected<std::unique_ptr<NoisyOperator>> hessian_operator(
+      const HessianOperatorQuery& query) override;
+  Expected<Released<std::int64_t>> first_decrease(const DecreaseQuery& query) override;
 
   /// Per-example gradients evaluated so far, by expected batch sizes (the realized ones are
   /// secret).
@@ -33,6 +38,7 @@ class ExactOracle final : public Oracle {
   /// Remembers the cost of a query that evaluates `gradients` gradients a row; the expected batch.
   double visit(const Sampling& sampling, int gradients);
 
+  const Engine& engine_;
   PublicProblem problem_;
   Batches batches_;
   PerExampleSum sums_;

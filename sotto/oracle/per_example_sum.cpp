@@ -7,48 +7,9 @@
 #include "sotto/core/check.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/oracle/clip_rule.hpp"
+#include "sotto/oracle/per_example_scratch.hpp"
 
 namespace sotto {
-namespace {
-
-__extension__ typedef __int128 Int128;
-
-constexpr int kGridBits =
-    50;  ///< the grid is 2^-50 of the clip radius (rounded up to a power of 2)
-
-/// value * scale, rounded; saturates far outside anything a clipped sum can reach. NaN becomes 0.
-inline Int128 to_grid(double value, double scale) {
-  const double scaled = value * scale;
-  if (std::abs(scaled) < 0x1p62) return static_cast<Int128>(std::llrint(scaled));
-  if (!(std::abs(scaled) < 0x1p125))
-    return std::isnan(scaled) ? 0 : (scaled > 0 ? Int128{1} << 125 : -(Int128{1} << 125));
-  return static_cast<Int128>(scaled);
-}
-
-double grid_scale(double radius) {
-  if (!std::isfinite(radius)) return std::ldexp(1.0, kGridBits);
-  int exponent = 0;
-  std::frexp(radius, &exponent);  // radius <= 2^exponent
-  return std::ldexp(1.0, kGridBits - exponent);
-}
-
-}  // namespace
-
-/// One thread's memory.
-struct PerExampleSum::Scratch {
-  std::unique_ptr<Engine::Workspace> workspace;
-  std::vector<double> norms;
-  std::vector<double> weights;
-  std::vector<double> more_weights;
-  std::vector<double> block_sum;
-  std::vector<Int128> total;
-  bool touched = false;
-
-  void add_block_sum(double scale) {
-    for (std::size_t j = 0; j < block_sum.size(); ++j) total[j] += to_grid(block_sum[j], scale);
-  }
-};
-
 PerExampleSum::PerExampleSum(const Engine& engine) : engine_(engine) {}
 PerExampleSum::~PerExampleSum() = default;
 
@@ -78,32 +39,14 @@ void PerExampleSum::prepare(int workers, double scale) {
   for (auto& each : scratch_) each->touched = false;
 }
 
-template <class BlockBody>
-void PerExampleSum::for_each_block(const Batch& batch, const BlockBody& body) {
-  const std::int64_t count =
-      batch.all ? engine_.units() : static_cast<std::int64_t>(batch.indices.size());
-  const std::int64_t size = engine_.block_size();
-  const std::int64_t blocks = (count + size - 1) / size;
-  parallel_for(blocks, [&](std::int64_t k, int worker) {
-    const std::int64_t begin = k * size;
-    Block block;
-    block.count = std::min(size, count - begin);
-    if (batch.all)
-      block.begin = begin;
-    else
-      block.index = batch.indices.data() + begin;
-    body(block, scratch(worker));
-  });
-}
-
 void PerExampleSum::clipped_gradients(const Batch& batch,
                                       const Vector& w,
                                       double radius,
                                       Vector& sum) {
   SOTTO_CHECK(w.size() == engine_.parameters());
-  prepare(thread_count(), grid_scale(radius));
+  prepare(thread_count(), sum_grid_scale(radius));
   const std::span<const double> point(w.data(), static_cast<std::size_t>(w.size()));
-  for_each_block(batch, [&](const Block& block, Scratch& mine) {
+  for_each_block(batch, [&](const Block& block, Scratch& mine, bool) {
     const auto count = static_cast<std::size_t>(block.count);
     const std::span<double> norms(mine.norms.data(), count);
     const std::span<double> weights(mine.weights.data(), count);
@@ -120,11 +63,11 @@ void PerExampleSum::clipped_gradient_pairs(
     const Batch& batch, const Vector& w, const Vector& before, const PairClip& clip, Vector& sum) {
   SOTTO_CHECK(w.size() == engine_.parameters() && before.size() == w.size());
   SOTTO_CHECK(clip.mixture >= 0 && clip.mixture <= 1);
-  prepare(thread_count(), grid_scale(clip.reach()));
+  prepare(thread_count(), sum_grid_scale(clip.reach()));
   const auto span_of = [](const Vector& v) {
     return std::span<const double>(v.data(), static_cast<std::size_t>(v.size()));
   };
-  for_each_block(batch, [&](const Block& block, Scratch& mine) {
+  for_each_block(batch, [&](const Block& block, Scratch& mine, bool) {
     const auto count = static_cast<std::size_t>(block.count);
     const std::span<double> norms(mine.norms.data(), count);
     const std::span<double> gradient(mine.weights.data(), count);
@@ -156,16 +99,36 @@ void PerExampleSum::clipped_gradient_pairs(
 }
 
 double PerExampleSum::clipped_losses(const Batch& batch, const Vector& w, double clip) {
+  return sum_values(batch, w, nullptr, clip);
+}
+
+double PerExampleSum::clipped_differences(const Batch& batch,
+                                          const Vector& w,
+                                          const Vector& origin,
+                                          double clip) {
+  return sum_values(batch, w, &origin, clip);
+}
+
+double PerExampleSum::sum_values(const Batch& batch,
+                                 const Vector& w,
+                                 const Vector* origin,
+                                 double clip) {
   SOTTO_CHECK(w.size() == engine_.parameters() && clip > 0);
-  prepare(thread_count(), grid_scale(clip));
-  const std::span<const double> point(w.data(), static_cast<std::size_t>(w.size()));
-  for_each_block(batch, [&](const Block& block, Scratch& mine) {
-    const std::span<double> losses(mine.norms.data(), static_cast<std::size_t>(block.count));
-    engine_.evaluate_losses(block, point, *mine.workspace, losses);
+  prepare(thread_count(), sum_grid_scale(clip));
+  for_each_block(batch, [&](const Block& block, Scratch& mine, bool) {
+    const auto count = static_cast<std::size_t>(block.count);
+    const std::span<double> losses(mine.norms.data(), count);
+    const std::span<double> before(mine.weights.data(), count);
+    engine_.evaluate_losses(block, as_span(w), *mine.workspace, losses);
+    if (origin) {
+      engine_.evaluate_losses(block, as_span(*origin), *mine.workspace, before);
+      for (std::size_t k = 0; k < count; ++k) losses[k] -= before[k];
+    }
+    const double least = origin ? -clip : 0;
     double block_sum = 0;
     for (const double loss : losses)
-      block_sum += std::isfinite(loss) ? std::clamp(loss, 0.0, clip) : 0.0;
-    mine.total[0] += to_grid(block_sum, scale_);
+      block_sum += std::isfinite(loss) ? std::clamp(loss, least, clip) : 0.0;
+    mine.total[0] += to_sum_grid(block_sum, scale_);
   });
   Int128 total = 0;
   for (const auto& each : scratch_)
@@ -184,14 +147,21 @@ void PerExampleSum::collect(Vector& sum) const {
 }
 
 double PerExampleSum::rounding_error(std::int64_t n, double radius) const {
+  return rounding_error(n, radius, engine_.block_size(), engine_.parameters());
+}
+
+double PerExampleSum::rounding_error(std::int64_t n,
+                                     double radius,
+                                     std::int64_t block,
+                                     std::int64_t entries) {
   constexpr double u = std::numeric_limits<double>::epsilon() / 2;
-  const auto size = static_cast<double>(engine_.block_size());
+  const auto size = static_cast<double>(block);
   const auto count = static_cast<double>(n);
   const double blocks = std::floor(count / size) + 1;
-  const double d = std::sqrt(static_cast<double>(engine_.parameters()));
+  const double d = std::sqrt(static_cast<double>(entries));
   const double gamma = (size + 2) * u / (1 - (size + 2) * u);
   const double in_blocks = gamma * count * radius;
-  const double on_grid = blocks * d * 0.5 / grid_scale(radius);
+  const double on_grid = blocks * d * 0.5 / sum_grid_scale(radius);
   const double back_to_double = u * (count * radius + in_blocks + on_grid);
   return in_blocks + on_grid + back_to_double;
 }

@@ -29,6 +29,13 @@ PrivateOracle::PrivateOracle(
   SOTTO_CHECK(!problem_.linear_rows || engine.is_linear_within(row_bound(problem_)));
 }
 
+double PrivateOracle::gradient_sigma(const GradientQuery& query) const {
+  return released_sigma(claim(bounds_of(query, problem_), query.sampling),
+                        query.noise_multiplier,
+                        problem_.dimension) /
+         expected_batch(query.sampling);
+}
+
 Expected<Released<Vector>> PrivateOracle::gradient(const GradientQuery& query) {
   const TermBounds bounds = bounds_of(query, problem_);
   SOTTO_ASSIGN(Receipt receipt,
@@ -60,14 +67,18 @@ Expected<Released<std::int64_t>> PrivateOracle::select(const SelectionQuery& que
   const auto everything = batches_.draw(Sampling::full());
   for (Eigen::Index k = 0; k < scores.size(); ++k) {
     const auto index = static_cast<std::size_t>(k);
-    scores[k] = -sums_.clipped_losses(everything, query.candidates[index], bounds.radius);
+    const Vector& candidate = query.candidates[index];
+    scores[k] = query.origin ? -sums_.clipped_differences(
+                                   everything, candidate, *query.origin, bounds.radius)
+                             : -sums_.clipped_losses(everything, candidate, bounds.radius);
     if (!query.public_part.empty())
       scores[k] -= static_cast<double>(problem_.n) * query.public_part[index];
     visit(Sampling::full(), 0);
   }
-  // Without a unit every sum of losses shrinks; another unit may raise some and lower others.
-  const ScoreMotion motion =
-      problem_.relation == Relation::kReplaceOne ? ScoreMotion::kAny : ScoreMotion::kMonotone;
+  // Without a unit every sum of losses shrinks; another unit may raise some and lower others, and
+  // so may any unit in sums of changes.
+  const bool monotone = problem_.relation != Relation::kReplaceOne && !query.origin;
+  const ScoreMotion motion = monotone ? ScoreMotion::kMonotone : ScoreMotion::kAny;
   return ExponentialMechanism::release(
       Sensitive<Vector>(std::move(scores), claim(bounds, Sampling::full())),
       std::move(receipt),
@@ -79,13 +90,20 @@ Expected<Released<std::int64_t>> PrivateOracle::select(const SelectionQuery& que
 Expected<Released<double>> PrivateOracle::loss(const LossQuery& query) {
   const TermBounds bounds = bounds_of(query, problem_);
   SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), 1));
-  const double sum = sums_.clipped_losses(batches_.draw(query.sampling), query.at, bounds.radius);
+  // What every unit is known to contribute is taken out before the noise and put back after it: a
+  // mechanism's values saturate far from 0, in units of a noise that may be tiny here.
+  double known = 0;
+  if (follows_the_model(query.rule, problem_))
+    known = std::min(bounds.radius,
+                     loss_range(problem_.loss, row_bound(problem_), query.at.norm()).lowest);
+  const double sum = sums_.clipped_losses(batches_.draw(query.sampling), query.at, bounds.radius) -
+                     known * expected_batch(query.sampling);
   visit(query.sampling, 0);
   return release_mean(Vector::Constant(1, sum),
                       claim(bounds, query.sampling),
                       std::move(receipt),
                       query.noise_multiplier)
-      .map([](const Vector& value) { return value[0]; });
+      .map([known](const Vector& value) { return known + value[0]; });
 }
 
 Released<Vector> PrivateOracle::release_mean(Vector sum,
@@ -99,13 +117,21 @@ Released<Vector> PrivateOracle::release_mean(Vector sum,
 }
 
 SensitivityClaim PrivateOracle::claim(const TermBounds& bounds, const Sampling& sampling) const {
-  // Both neighbours' sums carry a rounding error (per_example_sum.proof.md). Under add-remove the
-  // number of units is private, so the bound is for the largest that Sotto handles.
-  const std::int64_t most = problem_.relation == Relation::kAddRemove ? kMostUnits : problem_.n;
-  return {bounds.sensitivity(problem_.relation, sampling) +
-              2 * sums_.rounding_error(most, bounds.radius),
-          problem_.relation,
-          sampling};
+  return claim(bounds, sampling, sums_.rounding_error(most_units(), bounds.radius));
+}
+
+SensitivityClaim PrivateOracle::claim(const TermBounds& bounds,
+                                      const Sampling& sampling,
+                                      double rounding) const {
+  // Both neighbours' sums carry a rounding error (per_example_sum.proof.md).
+  return {
+      bounds.sensitivity(problem_.relation, sampling) + 2 * rounding, problem_.relation, sampling};
+}
+
+std::int64_t PrivateOracle::most_units() const {
+  // Under add-remove the number of units is private, so bounds are for the largest that Sotto
+  // handles.
+  return problem_.relation == Relation::kAddRemove ? kMostUnits : problem_.n;
 }
 
 void PrivateOracle::visit(const Sampling& sampling, int gradients) {

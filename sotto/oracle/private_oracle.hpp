@@ -25,6 +25,13 @@ class PrivateOracle final : public Oracle {
   Expected<Released<Vector>> gradient_pair(const GradientPairQuery& query) override;
   Expected<Released<std::int64_t>> select(const SelectionQuery& query) override;
   Expected<Released<double>> loss(const LossQuery& query) override;
+  double gradient_sigma(const GradientQuery& query) const override;
+
+  Expected<Released<NoisyHessian>> hessian(const HessianQuery& query) override;
+  Expected<Released<NoisyGradientHessian>> gradient_and_hessian(const JointQuery& query) override;
+  Expected<std::unique_ptr<NoisyOperator>> hessian_operator(
+      const HessianOperatorQuery& query) override;
+  Expected<Released<std::int64_t>> first_decrease(const DecreaseQuery& query) override;
 
   /// Per-example gradients evaluated so far, by expected batch sizes (the realized ones are
   /// secret).
@@ -37,6 +44,11 @@ class PrivateOracle final : public Oracle {
  private:
   /// The bound on how far one unit moves a sum of such terms, rounding included.
   SensitivityClaim claim(const TermBounds& bounds, const Sampling& sampling) const;
+  /// The same with a given bound on a sum's rounding error.
+  SensitivityClaim claim(const TermBounds& bounds, const Sampling& sampling, double rounding) const;
+  TermBounds hessian_bounds(const Vector& at, double radius, ClipRule rule) const;
+  /// The number of units that rounding bounds are for.
+  std::int64_t most_units() const;
   /// Remembers the cost of a query that evaluates `gradients` gradients a row.
   void visit(const Sampling& sampling, int gradients);
   /// Noise on a sum, and then the mean.

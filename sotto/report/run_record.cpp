@@ -61,6 +61,7 @@ nlohmann::json to_json(const RunRecord& record) {
   if (record.diagnostics)
     json["diagnostics"] = {{"objective", record.diagnostics->objective},
                            {"gradient_norm", record.diagnostics->gradient_norm}};
+  if (record.certificate) json["certificate"] = to_json(*record.certificate);
   return json;
 }
 

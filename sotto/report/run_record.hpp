@@ -64,6 +64,7 @@ struct RunRecord {
   std::vector<TracePoint> trace;
   std::optional<Metrics> test;
   std::optional<Diagnostics> diagnostics;
+  std::optional<Certificate> certificate;  ///< of the returned point, if the method made one
 };
 
 nlohmann::json to_json(const RunRecord& record);

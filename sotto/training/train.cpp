@@ -269,6 +269,7 @@ Expected<TrainResult> train(const Engine& engine,
   }
   record.steps = answer.steps;
   record.stopped = answer.stopped;
+  record.certificate = answer.certificate;
   record.gradient_evaluations = evaluations;
   record.passes = visits / static_cast<double>(problem.n);
   if (options.unsafe_diagnostics) record.diagnostics = true_values(engine, problem, answer.w);

@@ -178,7 +178,8 @@ TEST(SlopeBound, LossesStayWithinTheirBounds) {
   for (const auto& loss : kLosses) {
     const LossInfo info = loss_info(loss.spec);
     if (!loss.value) {
-      EXPECT_TRUE(std::isinf(loss_bound(info, R, 1)) && std::isinf(loss_spread(info, R, 1)));
+      EXPECT_TRUE(std::isinf(loss_range(info, R, 1).highest) &&
+                  std::isinf(loss_spread(info, R, 1)));
       continue;
     }
     for (const double length : {0.0, 0.1, 1.0, 5.0}) {
@@ -189,8 +190,8 @@ TEST(SlopeBound, LossesStayWithinTheirBounds) {
         least = std::min(least, loss.value(margin));
         most = std::max(most, loss.value(margin));
       }
-      EXPECT_LE(most, loss_bound(info, R, length));
-      EXPECT_GE(most, loss_bound(info, R, length) * 0.999);
+      EXPECT_LE(most, loss_range(info, R, length).highest);
+      EXPECT_GE(most, loss_range(info, R, length).highest * 0.999);
       EXPECT_LE(most - least, loss_spread(info, R, length));
       EXPECT_GE(most - least, loss_spread(info, R, length) * 0.999 - 1e-9);
     }

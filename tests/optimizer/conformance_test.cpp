@@ -74,6 +74,31 @@ const std::map<std::string, std::vector<GivenOptions>> kVariants = {
       {{"clip_rule", "glm"}, {"steps", "12"}, {"step_rule", "adagrad"}},
       {{"clip_rule", "glm"}, {"steps", "12"}, {"noise", "adaptive"}}}},
     {"auto", {{}, {{"most_passes", "8"}}}},
+    // Coarse noise, and a tolerance that the toy's gradients never meet.
+    {"dp-tr",
+     {{{"gradient_tolerance", "0.2"}, {"precision", "3"}},
+      {{"gradient_tolerance", "0.2"}, {"precision", "3"}, {"curvature_floor", "off"}},
+      {{"gradient_tolerance", "0.2"}, {"precision", "3"}, {"init", "normal"}}}},
+    {"dp-tr-b", {{{"gradient_tolerance", "0.2"}, {"precision", "3"}, {"expected_batch", "20"}}}},
+    {"dp-str", {{{"gradient_tolerance", "0.2"}, {"precision", "3"}, {"expected_batch", "30"}}}},
+    {"tr", {{{"gradient_tolerance", "0.2"}, {"precision", "3"}}}},
+    {"opt",
+     {{{"gradient_tolerance", "0.2"}, {"precision", "3"}},
+      {{"gradient_tolerance", "0.2"}, {"precision", "3"}, {"gap", "2"}},
+      {{"gradient_tolerance", "0.2"}, {"precision", "3"}, {"curvature_floor", "off"}}}},
+    {"opt-b", {{{"gradient_tolerance", "0.2"}, {"precision", "3"}, {"expected_batch", "20"}}}},
+    {"opt-ls",
+     {{{"gradient_tolerance", "0.2"}, {"precision", "3"}},
+      {{"gradient_tolerance", "0.2"}, {"precision", "3"}, {"line_search", "sparse_vector"}}}},
+    {"2opt", {{{"gradient_tolerance", "0.2"}, {"precision", "3"}}}},
+    {"2opt-b", {{{"gradient_tolerance", "0.2"}, {"precision", "3"}, {"expected_batch", "20"}}}},
+    {"2opt-ls", {{{"gradient_tolerance", "0.2"}, {"precision", "3"}, {"candidates", "3"}}}},
+    {"dp-gd-sosp", {{{"gradient_tolerance", "0.2"}, {"precision", "3"}}}},
+    {"dp-newton",
+     {{},
+      {{"steps", "3"}, {"growth", "2"}, {"memory", "1"}},
+      {{"init", "normal"}, {"steps", "4"}}}},
+    {"newton", {{}, {{"steps", "5"}}}},
 };
 
 struct Case {
@@ -138,7 +163,8 @@ void run_with_filter(const Engine& engine,
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_TRUE(result->w.allFinite());
   EXPECT_GT(result->steps, 0);
-  EXPECT_TRUE(result->stopped == "budget spent" || result->stopped == "plan complete");
+  EXPECT_TRUE(result->stopped == "budget spent" || result->stopped == "plan complete" ||
+              result->stopped == "second-order point found");
   auto filter = make_filter(plan.filter, budget);
   ASSERT_TRUE(filter);
   EXPECT_TRUE((*filter)->try_spend(to_event(ledger->spent()))) << "more than the budget was spent";

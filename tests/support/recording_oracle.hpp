@@ -29,6 +29,27 @@ class RecordingOracle final : public Oracle {
     return inner_.loss(query);
   }
 
+  double gradient_sigma(const GradientQuery& query) const override {
+    return inner_.gradient_sigma(query);
+  }
+  Expected<Released<NoisyHessian>> hessian(const HessianQuery& query) override {
+    record(query, samples_of(query, problem().dimension));
+    return inner_.hessian(query);
+  }
+  Expected<Released<NoisyGradientHessian>> gradient_and_hessian(const JointQuery& query) override {
+    record(query, samples_of(query, problem().dimension));
+    return inner_.gradient_and_hessian(query);
+  }
+  Expected<std::unique_ptr<NoisyOperator>> hessian_operator(
+      const HessianOperatorQuery& query) override {
+    record(query, samples_of(query, problem().dimension));
+    return inner_.hessian_operator(query);
+  }
+  Expected<Released<std::int64_t>> first_decrease(const DecreaseQuery& query) override {
+    record(query, samples_of(query, problem().dimension));
+    return inner_.first_decrease(query);
+  }
+
   Event spent() const { return Event::compose(events_); }
   std::int64_t samples() const { return samples_; }
 

@@ -43,7 +43,7 @@ Horizon horizon_of(const PublicFacts& facts, double clip_radius) {
   const auto d = static_cast<double>(problem.dimension);
   const double s =
       sum_sensitivity(problem.relation, clip_radius) * facts.single_release_multiplier / n;
-  const double L = problem.loss.sup_abs_second() * R * R +
+  const double L = problem.loss.working_second() * R * R +
                    std::max(0.0, problem.regularizer.curvature(problem.dimension).highest);
   const double D = 6 / R;
   const double longest = 2000 / L;

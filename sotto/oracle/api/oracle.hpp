@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/vector.hpp"
 #include "sotto/oracle/api/public_problem.hpp"
 #include "sotto/oracle/api/query.hpp"
 #include "sotto/oracle/api/released.hpp"
+#include "sotto/oracle/api/second_order.hpp"
 
 namespace sotto {
 
@@ -26,6 +28,34 @@ class Oracle {
   /// The number of the chosen candidate.
   virtual Expected<Released<std::int64_t>> select(const SelectionQuery& query) = 0;
   virtual Expected<Released<double>> loss(const LossQuery& query) = 0;
+
+  /// The standard deviation of each coordinate of the answer to this query, public; 0 if it is
+  /// exact.
+  virtual double gradient_sigma(const GradientQuery&) const { return 0; }
+
+  // Second order. An oracle or engine without them refuses (kUsage), as does a dense Hessian that
+  // the memory can't hold (geometry/dense_limit.hpp).
+  virtual Expected<Released<NoisyHessian>> hessian(const HessianQuery&) {
+    return no_second_order();
+  }
+  virtual Expected<Released<NoisyGradientHessian>> gradient_and_hessian(const JointQuery&) {
+    return no_second_order();
+  }
+  /// The operator must not outlive the oracle.
+  virtual Expected<std::unique_ptr<NoisyOperator>> hessian_operator(const HessianOperatorQuery&) {
+    return no_second_order();
+  }
+  /// The number of the first accepted candidate; -1 if there is none.
+  virtual Expected<Released<std::int64_t>> first_decrease(const DecreaseQuery&) {
+    return no_second_order();
+  }
+
+ protected:
+  static tl::unexpected<Error> no_second_order() {
+    return fail(ErrorKind::kUsage,
+                "this model has no Hessians, which the method needs. Use a linear model, or a "
+                "first-order method (see `sotto methods`).");
+  }
 };
 
 }  // namespace sotto

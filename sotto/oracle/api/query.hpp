@@ -60,6 +60,8 @@ struct LossQuery {
   Sampling sampling;
   double clip = 0;
   double noise_multiplier = 0;
+  /// kGlm: the sensitivity is at most what the loss's range at the public iterate allows
+  /// (geometry/slope_bound.hpp); under replace-one nearly nothing at w = 0.
   ClipRule rule = ClipRule::kFlat;
 };
 
@@ -72,6 +74,10 @@ struct SelectionQuery {
   /// Added to each candidate's mean loss, e.g. its regularizer; public. Empty: nothing.
   std::span<const double> public_part = {};
   ClipRule rule = ClipRule::kFlat;
+  /// Not null: by the losses' changes against this point, a unit's change clipped to +-clip. For
+  /// candidates near it a bound on the change (slope x row norm x distance) is far below one on the
+  /// loss.
+  const Vector* origin = nullptr;
 };
 
 /// What answering a query releases: the one place where queries become events. Plans are made with

@@ -13,6 +13,7 @@ class ReleaseKey {
   friend class GaussianMechanism;
   friend class SymmetricGaussianMechanism;
   friend class JointGaussianMechanism;
+  friend class LazySymmetricOperator;
   friend class LaplaceMechanism;
   friend class ExponentialMechanism;
   friend class PermuteAndFlip;

@@ -84,12 +84,13 @@ inline TermBounds bounds_of(const LossQuery& query, const PublicProblem& problem
   if (!follows_the_model(query.rule, problem)) return {query.clip, query.clip};
   const double R = row_bound(problem);
   const double length = query.at.norm();
-  const double radius = std::min(query.clip, loss_bound(problem.loss, R, length));
+  const double radius = std::min(query.clip, loss_range(problem.loss, R, length).highest);
   return {radius, std::min(radius, loss_spread(problem.loss, R, length))};
 }
 
-/// Of every candidate's sum.
+/// Of every candidate's sum; changes against an origin lie in [-clip, clip].
 inline TermBounds bounds_of(const SelectionQuery& query, const PublicProblem& problem) {
+  if (query.origin) return {query.clip, 2 * query.clip};
   TermBounds bounds;
   for (const Vector& candidate : query.candidates) {
     const TermBounds each =

@@ -1,0 +1,33 @@
+#include "sotto/geometry/dense_limit.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "sotto/core/parallel.hpp"
+
+namespace sotto {
+
+double dense_hessian_bytes(std::int64_t dimension, int threads) {
+  const auto d = static_cast<double>(dimension);
+  // A thread: d² doubles and d (d + 1) / 2 totals of 16 bytes. In all: the sum, its eigenvectors, a
+  // copy and work space.
+  return threads * (8 * d * d + 8 * d * (d + 1)) + 4 * 8 * d * d;
+}
+
+Expected<void> check_dense_hessian(std::int64_t dimension) {
+  const double needed = dense_hessian_bytes(dimension, thread_count());
+  const double memory =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  if (needed <= memory / 2) return {};
+  constexpr double kGiB = 1024.0 * 1024 * 1024;
+  return fail(
+      ErrorKind::kUsage,
+      fmt::format("a dense Hessian of {} parameters needs about {:.1f} GiB, more than half of this "
+                  "machine's {:.1f} GiB. Use a method's Lanczos form (--solver lanczos), which "
+                  "never forms the matrix, or a first-order method.",
+                  dimension,
+                  needed / kGiB,
+                  memory / kGiB));
+}
+
+}  // namespace sotto

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+
+/// Bytes that assembling, noising and solving with a dense d x d Hessian needs on `threads`
+/// threads: a sum and a fixed-point total for each thread, the matrix, and an eigendecomposition's
+/// three.
+double dense_hessian_bytes(std::int64_t dimension, int threads);
+
+/// Refuses (kUsage) a dimension whose dense Hessian would take more than half of the machine's
+/// memory, and says what to use instead.
+Expected<void> check_dense_hessian(std::int64_t dimension);
+
+}  // namespace sotto

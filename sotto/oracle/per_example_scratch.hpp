@@ -1,0 +1,79 @@
+#pragma once
+
+// Private to the files that implement PerExampleSum.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sotto/core/parallel.hpp"
+#include "sotto/objective/engine.hpp"
+#include "sotto/oracle/per_example_sum.hpp"
+
+namespace sotto {
+
+__extension__ typedef __int128 Int128;
+
+/// The grid is 2^-50 of the clip radius (rounded up to a power of 2).
+inline constexpr int kSumGridBits = 50;
+
+/// value * scale, rounded; saturates far outside anything a clipped sum can reach. NaN becomes 0.
+inline Int128 to_sum_grid(double value, double scale) {
+  const double scaled = value * scale;
+  if (std::abs(scaled) < 0x1p62) return static_cast<Int128>(std::llrint(scaled));
+  if (!(std::abs(scaled) < 0x1p125))
+    return std::isnan(scaled) ? 0 : (scaled > 0 ? Int128{1} << 125 : -(Int128{1} << 125));
+  return static_cast<Int128>(scaled);
+}
+
+inline double sum_grid_scale(double radius) {
+  if (!std::isfinite(radius)) return std::ldexp(1.0, kSumGridBits);
+  int exponent = 0;
+  std::frexp(radius, &exponent);  // radius <= 2^exponent
+  return std::ldexp(1.0, kSumGridBits - exponent);
+}
+
+/// One thread's memory.
+struct PerExampleSum::Scratch {
+  std::unique_ptr<Engine::Workspace> workspace;
+  std::vector<double> norms;
+  std::vector<double> weights;
+  std::vector<double> more_weights;
+  std::vector<double> block_sum;
+  std::vector<Int128> total;
+  bool touched = false;
+  // Hessians: made when first needed. The lower triangle of the sum as a d x d matrix, and packed.
+  std::vector<double> matrix_sum;
+  std::vector<Int128> matrix_total;
+  bool matrix_touched = false;
+
+  void add_block_sum(double scale) {
+    for (std::size_t j = 0; j < block_sum.size(); ++j) total[j] += to_sum_grid(block_sum[j], scale);
+  }
+};
+
+template <class BlockBody>
+void PerExampleSum::for_each_block(const Batch& batch, const BlockBody& body, std::int64_t group) {
+  const std::int64_t count =
+      batch.all ? engine_.units() : static_cast<std::int64_t>(batch.indices.size());
+  const std::int64_t size = engine_.block_size();
+  const std::int64_t blocks = (count + size - 1) / size;
+  parallel_for((blocks + group - 1) / group, [&](std::int64_t task, int worker) {
+    Scratch& mine = scratch(worker);
+    const std::int64_t last = std::min((task + 1) * group, blocks) - 1;
+    for (std::int64_t k = task * group; k <= last; ++k) {
+      const std::int64_t begin = k * size;
+      Block block;
+      block.count = std::min(size, count - begin);
+      if (batch.all)
+        block.begin = begin;
+      else
+        block.index = batch.indices.data() + begin;
+      body(block, mine, k == last);
+    }
+  });
+}
+
+}  // namespace sotto

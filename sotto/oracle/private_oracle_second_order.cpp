@@ -1,0 +1,152 @@
+// The private oracle's answers about Hessians and along candidate steps: hessian.proof.md.
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+#include "sotto/core/check.hpp"
+#include "sotto/geometry/dense_limit.hpp"
+#include "sotto/geometry/joint_bound.hpp"
+#include "sotto/mechanism/gaussian.hpp"
+#include "sotto/mechanism/joint_gaussian.hpp"
+#include "sotto/mechanism/lazy_operator.hpp"
+#include "sotto/mechanism/sparse_vector.hpp"
+#include "sotto/mechanism/symmetric_gaussian.hpp"
+#include "sotto/oracle/api/sensitivity.hpp"
+#include "sotto/oracle/private_oracle.hpp"
+
+namespace sotto {
+
+TermBounds PrivateOracle::hessian_bounds(const Vector& at, double radius, ClipRule rule) const {
+  if (!follows_the_model(rule, problem_)) {
+    // Positive semidefinite matrices have no obtuse angles between them.
+    const double factor = engine_.is_convex() ? std::numbers::sqrt2 * (1 + 0x1p-50) : 2;
+    return {radius, factor * radius};
+  }
+  const double length = at.norm();
+  radius = std::min(radius, hessian_bound(problem_.loss, row_bound(problem_), length));
+  return {radius, hessian_diameter(problem_.loss, row_bound(problem_), length, radius)};
+}
+
+Expected<Released<NoisyHessian>> PrivateOracle::hessian(const HessianQuery& query) {
+  if (!engine_.has_hessian()) return no_second_order();
+  SOTTO_TRY(check_dense_hessian(problem_.dimension));
+  const TermBounds bounds = hessian_bounds(query.at, query.clip_radius, query.rule);
+  const std::int64_t samples = samples_of(query, problem_.dimension);
+  SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), samples));
+  Matrix sum;
+  sums_.clipped_hessians(batches_.draw(query.sampling), query.at, bounds.radius, sum);
+  visit(query.sampling, 0);
+  const SensitivityClaim bound =
+      claim(bounds, query.sampling, sums_.hessian_rounding_error(most_units(), bounds.radius));
+  const double batch = expected_batch(query.sampling);
+  const double sigma = released_sigma(bound, query.noise_multiplier, samples) / batch;
+  return SymmetricGaussianMechanism::release(Sensitive<Matrix>(std::move(sum), bound),
+                                             std::move(receipt),
+                                             query.noise_multiplier,
+                                             noise_)
+      .map([&](Matrix value) {
+        return NoisyHessian{value / batch, sigma};
+      });
+}
+
+Expected<Released<NoisyGradientHessian>> PrivateOracle::gradient_and_hessian(
+    const JointQuery& query) {
+  if (!engine_.has_hessian()) return no_second_order();
+  SOTTO_TRY(check_dense_hessian(problem_.dimension));
+  const double scale = query.hessian_scale;
+  TermBounds bounds{query.clip_radius, 2 * query.clip_radius};
+  if (follows_the_model(query.rule, problem_)) {
+    const double length = query.at.norm();
+    const double R = row_bound(problem_);
+    bounds.radius = std::min(bounds.radius, joint_bound(problem_.loss, R, length, scale));
+    bounds.diameter = std::min(2 * bounds.radius, joint_diameter(problem_.loss, R, length, scale));
+  }
+  const std::int64_t samples = samples_of(query, problem_.dimension);
+  SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), samples));
+  GradientHessian sum;
+  sum.hessian_scale = scale;
+  sums_.clipped_pairs(
+      batches_.draw(query.sampling), query.at, bounds.radius, scale, sum.gradient, sum.hessian);
+  visit(query.sampling, 1);
+  const SensitivityClaim bound =
+      claim(bounds, query.sampling, sums_.pair_rounding_error(most_units(), bounds.radius, scale));
+  const double batch = expected_batch(query.sampling);
+  const double sigma = released_sigma(bound, query.noise_multiplier, samples) / batch;
+  return JointGaussianMechanism::release(Sensitive<GradientHessian>(std::move(sum), bound),
+                                         std::move(receipt),
+                                         query.noise_multiplier,
+                                         noise_)
+      .map([&](GradientHessian value) {
+        return NoisyGradientHessian{
+            value.gradient / batch, value.hessian / batch, sigma, sigma * scale};
+      });
+}
+
+Expected<std::unique_ptr<NoisyOperator>> PrivateOracle::hessian_operator(
+    const HessianOperatorQuery& query) {
+  if (!engine_.has_hessian()) return no_second_order();
+  SOTTO_CHECK(query.max_products > 0);
+  const TermBounds bounds = hessian_bounds(query.at, query.clip_radius, query.rule);
+  SOTTO_ASSIGN(
+      Receipt receipt,
+      ledger_.charge(event_of(query, problem_.relation), samples_of(query, problem_.dimension)));
+  // One batch for all products: it is kept with the operator, as secret as before.
+  const PerExampleSum::Batch drawn = batches_.draw(query.sampling);
+  std::vector<std::int64_t> units(drawn.indices.begin(), drawn.indices.end());
+  SymmetricProduct product = [this,
+                              at = query.at,
+                              sampling = query.sampling,
+                              all = drawn.all,
+                              units = std::move(units),
+                              r = bounds.radius](const Vector& v, Vector& result) {
+    sums_.clipped_hessian_products({all, units}, at, r, v, result);
+    visit(sampling, 0);
+  };
+  const SensitivityClaim bound = claim(bounds, query.sampling, 0);
+  const auto most = static_cast<double>(most_units());
+  return std::make_unique<LazySymmetricOperator>(
+      Sensitive<SymmetricProduct>(std::move(product), bound),
+      std::move(receipt),
+      query.noise_multiplier,
+      problem_.dimension,
+      query.max_products,
+      sums_.rounding_error(most_units(), bounds.radius),
+      most * bounds.radius * (1 + 1e-6),
+      expected_batch(query.sampling),
+      noise_);
+}
+
+Expected<Released<std::int64_t>> PrivateOracle::first_decrease(const DecreaseQuery& query) {
+  SOTTO_CHECK(query.candidates.size() == query.needed.size() && query.slope_clip > 0);
+  SOTTO_ASSIGN(
+      Receipt receipt,
+      ledger_.charge(event_of(query, problem_.relation), samples_of(query, problem_.dimension)));
+  const auto n = static_cast<double>(problem_.n);
+  // A decrease in units of its clip moves by at most 1, or 2 under replace-one; its rounding
+  // errors, relative to the sum's size, are far below 1e-6 for any number of units that Sotto
+  // handles.
+  const SensitivityClaim bound =
+      claim({1, 2}, Sampling::full(), sums_.rounding_error(most_units(), 1) + 1e-6);
+  SparseVectorSession session(
+      std::move(receipt), query.epsilon, bound.sensitivity, problem_.relation, 0, noise_);
+  const auto everything = batches_.draw(Sampling::full());
+  for (std::size_t k = 0; k < query.candidates.size(); ++k) {
+    const Vector& candidate = query.candidates[k];
+    const double clip = query.slope_clip * (candidate - query.at).norm();
+    SOTTO_CHECK(clip > 0 && std::isfinite(clip));
+    const double decrease = -sums_.clipped_differences(everything, candidate, query.at, clip);
+    visit(Sampling::full(), 0);
+    Released<bool> above =
+        session.is_above(Sensitive<double>((decrease - n * query.needed[k]) / clip, bound));
+    if (above.value())
+      return std::move(above).map([k](bool) { return static_cast<std::int64_t>(k); });
+    if (k + 1 == query.candidates.size())
+      return std::move(above).map([](bool) { return std::int64_t{-1}; });
+  }
+  SOTTO_CHECK(false && "a line search needs candidates");
+}
+
+}  // namespace sotto
