@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "sotto/optimizer/first_order/methods.hpp"
+#include "sotto/optimizer/frank_wolfe/methods.hpp"
+#include "sotto/optimizer/proximal/methods.hpp"
 
 namespace sotto {
 
@@ -17,6 +19,8 @@ const std::vector<MethodInfo>& methods() {
                         agd_methods,
                         adp_sgd_methods,
                         storm_methods,
+                        proximal_methods,
+                        frank_wolfe_methods,
                         auto_methods})
       for (auto& method : family()) list.push_back(std::move(method));
     return list;

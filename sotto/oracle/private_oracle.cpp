@@ -116,9 +116,12 @@ SensitivityClaim PrivateOracle::claim(double radius,
                                       const Sampling& sampling) const {
   // Both neighbours' sums carry a rounding error (per_example_sum.proof.md). Under add-remove the
   // number of units is private, so the bound is for the largest that Sotto handles.
-  const std::int64_t most = problem_.relation == Relation::kAddRemove ? kMostUnits : problem_.n;
   const double motion = problem_.relation == Relation::kReplaceOne ? diameter : radius;
-  return {motion + 2 * sums_.rounding_error(most, radius), problem_.relation, sampling};
+  return {motion + 2 * sums_.rounding_error(most_units(), radius), problem_.relation, sampling};
+}
+
+std::int64_t PrivateOracle::most_units() const {
+  return problem_.relation == Relation::kAddRemove ? kMostUnits : problem_.n;
 }
 
 void PrivateOracle::visit(const Sampling& sampling, int gradients) {

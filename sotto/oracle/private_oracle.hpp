@@ -1,9 +1,12 @@
 #pragma once
 
+#include <memory>
+
 #include "sotto/mechanism/sensitive.hpp"
 #include "sotto/objective/engine.hpp"
 #include "sotto/oracle/api/oracle.hpp"
 #include "sotto/oracle/batches.hpp"
+#include "sotto/oracle/coordinate_sums.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
 #include "sotto/privacy/ledger.hpp"
 #include "sotto/random/stream.hpp"
@@ -24,6 +27,10 @@ class PrivateOracle final : public Oracle {
   Expected<Released<Vector>> gradient_pair(const GradientPairQuery& query) override;
   Expected<Released<std::int64_t>> select(const SelectionQuery& query) override;
   Expected<Released<double>> loss(const LossQuery& query) override;
+  // vertex_answers.cpp
+  Expected<Released<Vertex>> select_vertex(const VertexQuery& query) override;
+  Expected<Released<std::int64_t>> select_listed_vertex(const ListedVertexQuery& query) override;
+  Expected<Released<NoisyGap>> gap(const GapQuery& query) override;
 
   /// Per-example gradients evaluated so far, by expected batch sizes (the realized ones are
   /// secret).
@@ -45,6 +52,9 @@ class PrivateOracle final : public Oracle {
                                 Receipt receipt,
                                 double noise_multiplier);
   double expected_batch(const Sampling& sampling) const;
+  CoordinateSums& coordinates();
+  /// The largest number of units that a sum may have, as far as anybody may know.
+  std::int64_t most_units() const;
 
   const Engine& engine_;
   PublicProblem problem_;
@@ -52,6 +62,7 @@ class PrivateOracle final : public Oracle {
   Batches batches_;
   Stream noise_;
   PerExampleSum sums_;
+  std::unique_ptr<CoordinateSums> coordinates_;  ///< made when first needed
   double gradient_evaluations_ = 0;
   double row_visits_ = 0;
 };

@@ -11,6 +11,7 @@
 #include "sotto/oracle/exact_oracle.hpp"
 #include "sotto/oracle/private_oracle.hpp"
 #include "sotto/privacy/calibrate.hpp"
+#include "sotto/training/measures.hpp"
 
 namespace sotto {
 namespace {
@@ -102,17 +103,6 @@ Expected<void> prepare_filter(PreparedRun& run, const TrainOptions& options) {
   return {};
 }
 
-Diagnostics true_values(const Engine& engine, const PublicProblem& problem, const Vector& w) {
-  PerExampleSum sums(engine);
-  Vector gradient;
-  sums.clipped_gradients({}, w, kInfinity, gradient);
-  const auto n = static_cast<double>(problem.n);
-  gradient /= n;
-  problem.regularizer.add_gradient(w, gradient);
-  return {sums.clipped_losses({}, w, kInfinity) / n + problem.regularizer.value(w),
-          gradient.norm()};
-}
-
 }  // namespace
 
 Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& options) {
@@ -121,6 +111,12 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
   SOTTO_ASSIGN(run.method, find_method(options.method));
   const bool is_private = run.method->is_private;
   SOTTO_TRY(check_budget(options, is_private));
+  if (problem.constraint && !run.method->constraints)
+    return fail(ErrorKind::kUsage,
+                fmt::format("{} does not keep the weights in a set, but --constraint {} asks for "
+                            "it. Use dp-pgd, dp-pmd, dp-fw-l2 or dp-fw-l1, or leave it out.",
+                            run.method->name,
+                            problem.constraint->to_string()));
   PublicFacts facts{problem, 0, make_stream(options, Purpose::kSelection).uniform()};
   if (is_private) {
     SOTTO_ASSIGN(facts.single_release_multiplier, single_release_multiplier(problem, options));
@@ -258,6 +254,9 @@ Expected<TrainResult> train(const Engine& engine,
   }
   record.steps = answer.steps;
   record.stopped = answer.stopped;
+  if (answer.certificate)
+    record.certificate = {
+        answer.certificate->gap, answer.certificate->half_width, answer.certificate->confidence};
   record.gradient_evaluations = evaluations;
   record.passes = visits / static_cast<double>(problem.n);
   if (options.unsafe_diagnostics) record.diagnostics = true_values(engine, problem, answer.w);

@@ -7,6 +7,7 @@
 #include "sotto/oracle/api/public_problem.hpp"
 #include "sotto/oracle/api/query.hpp"
 #include "sotto/oracle/api/released.hpp"
+#include "sotto/oracle/api/vertex_query.hpp"
 
 namespace sotto {
 
@@ -26,6 +27,18 @@ class Oracle {
   /// The number of the chosen candidate.
   virtual Expected<Released<std::int64_t>> select(const SelectionQuery& query) = 0;
   virtual Expected<Released<double>> loss(const LossQuery& query) = 0;
+
+  // Geometry (vertex_query.hpp); an oracle that is not made for it says so.
+  virtual Expected<Released<Vertex>> select_vertex(const VertexQuery&) { return no_vertices(); }
+  virtual Expected<Released<std::int64_t>> select_listed_vertex(const ListedVertexQuery&) {
+    return no_vertices();
+  }
+  virtual Expected<Released<NoisyGap>> gap(const GapQuery&) { return no_vertices(); }
+
+ private:
+  static tl::unexpected<Error> no_vertices() {
+    return fail(ErrorKind::kInternal, "this oracle answers no questions about vertices.");
+  }
 };
 
 }  // namespace sotto
