@@ -17,7 +17,7 @@ namespace sotto {
 /// `modulus`-strongly convex in the norm that `in_l1` names (l1, or Euclidean).
 ///
 ///   euclidean  ψ = ‖w‖²/2: the prox step (constrained_prox.hpp). Any set it accepts.
-///   pnorm      ψ = ‖w‖_q² / (2(q-1)), q = 1 + 1/ln d (2 for d < 3) [BN01]. The whole space or an
+///   pnorm      ψ = ‖w‖_q² / (2(q-1)), q = 1 + 1/ln d (2 for d < 3) [BMN01]. The whole space or an
 ///   l1
 ///              ball; its threshold is found by bisection to the last bit.
 ///   entropy    ψ = Σ u ln u: multiplicative updates on a simplex, and for an l1 ball on the 2d + 1

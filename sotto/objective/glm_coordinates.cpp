@@ -7,6 +7,7 @@
 #include "sotto/core/check.hpp"
 #include "sotto/objective/glm.hpp"
 #include "sotto/objective/glm_scratch.hpp"
+#include "sotto/objective/grid_kernels.hpp"
 
 namespace sotto {
 namespace {
@@ -15,6 +16,14 @@ namespace {
 inline std::int64_t nearest(double x) {
   constexpr double kShift = 0x1.8p52;
   return std::bit_cast<std::int64_t>(x + kShift) - std::bit_cast<std::int64_t>(kShift);
+}
+
+internal::DenseGridKernel dense_kernel() {
+#ifdef SOTTO_HAS_X86_64_V3
+  static const bool wide = __builtin_cpu_supports("x86-64-v3") != 0;
+  if (wide) return internal::x86_64_v3::add_dense_on_grid;
+#endif
+  return internal::baseline::add_dense_on_grid;
 }
 
 /// Whether `wanted` is among the numbers; the loop has no exit, so that it is vectorized.
@@ -115,34 +124,34 @@ void GlmEngine::add_on_grid(Workspace& workspace,
   auto& s = static_cast<Scratch&>(workspace);
   SOTTO_CHECK(static_cast<std::int64_t>(s.coefficients.size()) == s.row_count);
   const auto most = static_cast<double>(limit);
-  const auto add = [&](const float* values, double factor, auto&& target, std::int64_t count) {
-    for (std::int64_t k = 0; k < count; ++k) {
-      const double x = factor * static_cast<double>(values[k]);
-      target(k) += nearest(std::min(std::max(x, -most), most));
-    }
-  };
+  s.weighted_rows.clear();
+  s.weighted_coefficients.clear();
   for (std::int64_t k = 0; k < s.row_count; ++k) {
-    const double weight = weights[to_size(k)];
-    if (weight == 0) continue;
-    const double factor = scale * weight * s.coefficients[to_size(k)];
-    if (!std::isfinite(factor)) continue;
-    const std::int64_t row = s.rows[to_size(k)];
-    if (table_.sparse()) {
-      const std::int64_t begin = table_.offsets()[to_size(row)];
-      const std::int32_t* columns = table_.columns().data() + begin;
-      add(
-          table_.values().data() + begin,
-          factor,
-          [&](std::int64_t j) -> std::int64_t& {
-            return sums[static_cast<std::size_t>(columns[j])];
-          },
-          table_.offsets()[to_size(row + 1)] - begin);
-    } else {
-      add(
-          table_.row(row),
-          factor,
-          [&](std::int64_t j) -> std::int64_t& { return sums[to_size(j)]; },
-          table_.dim());
+    const double factor = scale * weights[to_size(k)] * s.coefficients[to_size(k)];
+    if (weights[to_size(k)] == 0 || factor == 0 || !std::isfinite(factor)) continue;
+    s.weighted_rows.push_back(s.rows[to_size(k)]);
+    s.weighted_coefficients.push_back(factor);
+  }
+  const std::size_t count = s.weighted_rows.size();
+  if (!table_.sparse()) {
+    dense_kernel()(table_.row(0),
+                   table_.stride(),
+                   s.weighted_rows.data(),
+                   s.weighted_coefficients.data(),
+                   static_cast<std::int64_t>(count),
+                   table_.dim(),
+                   most,
+                   sums.data());
+    return;
+  }
+  const std::int32_t* columns = table_.columns().data();
+  const float* values = table_.values().data();
+  for (std::size_t k = 0; k < count; ++k) {
+    const double factor = s.weighted_coefficients[k];
+    const std::int64_t end = table_.offsets()[to_size(s.weighted_rows[k] + 1)];
+    for (std::int64_t e = table_.offsets()[to_size(s.weighted_rows[k])]; e < end; ++e) {
+      const double x = factor * static_cast<double>(values[e]);
+      sums[static_cast<std::size_t>(columns[e])] += nearest(std::min(std::max(x, -most), most));
     }
   }
 }
