@@ -126,12 +126,15 @@ Expected<void> require_row_norm(const PublicProblem& problem, const Request& req
                        request.train.options.end(),
                        [&](const auto& o) { return o.first == name; });
   };
-  if ((given("clip_radius") || given("clip_max")) && given("step_size")) return {};
+  if (given("clip_radius") && given("step_size")) return {};
+  if (request.method->constraints && std::isfinite(problem.row_max)) return {};
   return fail(
       ErrorKind::kUsage,
       "no public bound on the norm of a row is declared, and one taken from the rows would leak. "
       "Give --row-norm R (longer rows are scaled down to it; for 0/1 data with k ones a row, R = "
-      "sqrt(k)), a --schema with bounds, or both --clip-radius and --step-size.");
+      "sqrt(k)), a --schema with bounds, or both --clip-radius and --step-size; dp-pgd, dp-pmd, "
+      "dp-fw-l2 "
+      "and dp-fw-l1 also take --row-max.");
 }
 
 /// The certificate and what the evaluation log adds.

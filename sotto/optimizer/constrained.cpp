@@ -7,13 +7,14 @@
 #include <cmath>
 #include <numbers>
 
-#include "sotto/optimizer/first_order/noisy_descent.hpp"
-
 namespace sotto {
 
 TheoryFacts theory_facts(const PublicFacts& facts) {
   const PublicProblem& problem = facts.problem;
-  const double R = std::isfinite(problem.row_norm) ? problem.row_norm : 1;
+  // Either bound on rows follows from the other; without both, rows are taken to have norm 1.
+  const double longest = std::min(
+      problem.row_norm, problem.row_max * std::sqrt(static_cast<double>(problem.dimension)));
+  const double R = std::isfinite(longest) ? longest : 1;
   const double entries = std::min(R, problem.row_max);
   const double curvature = std::max(0.0, problem.regularizer.curvature(problem.dimension).highest);
   TheoryFacts result;
@@ -26,7 +27,7 @@ TheoryFacts theory_facts(const PublicFacts& facts) {
   result.smoothness = problem.loss.sup_abs_second() * R * R + curvature;
   // ‖x‖_∞ bounds |⟨x, v⟩| / ‖v‖₁, and ‖v‖₂ <= ‖v‖₁ the regularizer's part.
   result.smoothness_l1 = problem.loss.sup_abs_second() * entries * entries + curvature;
-  result.clip = default_clip_radius(problem);
+  result.clip = 1.1 * R * problem.loss.typical_first;
   result.clip_max = 1.1 * entries * problem.loss.typical_first;
   result.noise = sum_sensitivity(problem.relation, 1) * facts.single_release_multiplier;
   return result;

@@ -8,8 +8,9 @@ using Real = float __attribute__((vector_size(32)));
 using Int = std::int32_t __attribute__((vector_size(32)));
 
 // ln x for normal x > 0, within 4e-6 (1 + |ln x|): x = 2^e m with m in [2/3, 4/3), and a polynomial
-// for ln(m) / (m - 1), fitted at Chebyshev points.
-inline Real logarithm(Real x) {
+// for ln(m) / (m - 1), fitted at Chebyshev points. (Results by reference: without AVX a vector of
+// this size has no agreed way of being returned.)
+inline void logarithm(const Real& x, Real& result) {
   Int bits;
   __builtin_memcpy(&bits, &x, sizeof bits);
   const Int exponent = (bits - 0x3f2aaaab) >> 23;
@@ -23,16 +24,16 @@ inline Real logarithm(Real x) {
   p = p * r + 0.3333798944950104F;
   p = p * r - 0.5000224113464355F;
   p = p * r + 0.9999998211860657F;
-  return __builtin_convertvector(exponent, Real) * 0.693147180559945F + p * r;
+  result = __builtin_convertvector(exponent, Real) * 0.693147180559945F + p * r;
 }
 
 // ln(-ln(1 - q) / q) on [0, 1/2], within 4e-6.
-inline Real tail(Real q) {
+inline void tail(const Real& q, Real& result) {
   Real p = 0.29864969849586487F * q - 0.08577720075845718F;
   p = p * q + 0.1766386479139328F;
   p = p * q + 0.20172616839408875F;
   p = p * q + 0.5003008842468262F;
-  return p * q - 2.184925051551545e-06F;
+  result = p * q - 2.184925051551545e-06F;
 }
 
 }  // namespace
@@ -44,10 +45,13 @@ void gumbels(const std::uint32_t* words, std::size_t groups, float* values) {
     // q is the smaller of V and 1 - V, so that small numbers keep all their digits.
     const Int upper = word >> 31;  // all ones where V >= 1/2
     const Real q = (__builtin_convertvector(word ^ upper, Real) + 0.5F) * 0x1p-32F;
-    const Real minus_log = -logarithm(q);
-    const Real from_above = -logarithm(minus_log);  // -ln(-ln(1 - V)), q = 1 - V
-    const Real from_below = minus_log - tail(q);    // the same with q = V
-    const Real value = upper ? from_above : from_below;
+    Real log, log_of_log, correction;
+    logarithm(q, log);
+    const Real minus_log = -log;
+    logarithm(minus_log, log_of_log);
+    tail(q, correction);
+    // -ln(-ln(1 - V)) with q = 1 - V, or with q = V.
+    const Real value = upper ? -log_of_log : minus_log - correction;
     __builtin_memcpy(values, &value, sizeof value);
   }
 }

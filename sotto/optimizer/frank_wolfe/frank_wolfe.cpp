@@ -65,10 +65,12 @@ Plan frank_wolfe_plan(const FrankWolfeOptions& options,
                       std::int64_t samples) {
   const Output output(options, *options.steps);
   const double total = total_multiplier(noise_multiplier, output.steps());
-  std::vector<Event> parts = {Event::repeat(output.steps(), std::move(step))};
-  if (auto last = output.event(total, problem.relation)) parts.push_back(*std::move(last));
-  if (auto last = certificate.event(total, problem)) parts.push_back(*std::move(last));
-  return {Event::compose(std::move(parts)),
+  Event event = Event::repeat(output.steps(), std::move(step));
+  if (auto last = output.event(total, problem.relation))
+    event = Event::compose({std::move(event), *std::move(last)});
+  if (auto last = certificate.event(total, problem))
+    event = Event::compose({std::move(event), *std::move(last)});
+  return {std::move(event),
           output.steps() * samples + output.noise_samples() + certificate.noise_samples()};
 }
 

@@ -86,12 +86,14 @@ Plan ProximalDescent::plan(const PublicProblem& problem, double noise_multiplier
   const Output output(options_, *options_.steps);
   const double total = total_multiplier(noise_multiplier, output.steps());
   const Vector anywhere;
-  std::vector<Event> parts = {
-      Event::repeat(output.steps(), event_of(query(anywhere, noise_multiplier), problem.relation))};
-  if (auto last = output.event(total, problem.relation)) parts.push_back(*std::move(last));
-  if (auto last = certificate_.event(total, problem)) parts.push_back(*std::move(last));
+  Event event =
+      Event::repeat(output.steps(), event_of(query(anywhere, noise_multiplier), problem.relation));
+  if (auto last = output.event(total, problem.relation))
+    event = Event::compose({std::move(event), *std::move(last)});
+  if (auto last = certificate_.event(total, problem))
+    event = Event::compose({std::move(event), *std::move(last)});
   return {
-      Event::compose(std::move(parts)),
+      std::move(event),
       output.steps() * problem.dimension + output.noise_samples() + certificate_.noise_samples()};
 }
 
