@@ -17,6 +17,7 @@
 #include "sotto/core/file.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/objective/glm.hpp"
+#include "sotto/training/measures.hpp"
 #include "sotto/training/train.hpp"
 #include "summary.hpp"
 #include "verbs.hpp"
@@ -33,6 +34,8 @@ struct Arguments {
   MethodArguments method;
   std::string loss = "logistic";
   std::string regularizer = "none";
+  std::string constraint = "none";
+  double row_max = 0;
   std::optional<double> epsilon;
   std::optional<double> delta;
   std::optional<double> noise_multiplier;
@@ -55,6 +58,7 @@ struct Request {
   const MethodInfo* method = nullptr;
   LossSpec loss;
   Regularizer regularizer;
+  ConstraintPtr constraint;
   Relation relation = Relation::kZeroOut;
   TrainOptions train;
 };
@@ -64,6 +68,10 @@ Expected<Request> read_request(const Arguments& arguments) {
   SOTTO_ASSIGN(request.method, find_method(arguments.method.name));
   SOTTO_ASSIGN(request.loss, parse_loss(arguments.loss));
   SOTTO_ASSIGN(request.regularizer, Regularizer::parse(arguments.regularizer));
+  SOTTO_ASSIGN(request.constraint, parse_constraint(arguments.constraint));
+  if (!(arguments.row_max >= 0 && std::isfinite(arguments.row_max)))
+    return fail(ErrorKind::kUsage,
+                fmt::format("--row-max must be finite and > 0, but is {}.", arguments.row_max));
   SOTTO_ASSIGN(request.relation, parse_relation(arguments.neighbours));
   if (request.method->is_private && !arguments.delta)
     return fail(
@@ -105,6 +113,8 @@ PublicProblem make_problem(const Request& request,
   problem.regularizer =
       arguments.data.bias ? request.regularizer.on_first(dimension - 1) : request.regularizer;
   problem.relation = request.relation;
+  problem.constraint = request.constraint;
+  if (arguments.row_max > 0) problem.row_max = arguments.row_max;
   return problem;
 }
 
@@ -117,11 +127,37 @@ Expected<void> require_row_norm(const PublicProblem& problem, const Request& req
                        [&](const auto& o) { return o.first == name; });
   };
   if (given("clip_radius") && given("step_size")) return {};
+  if (request.method->constraints && std::isfinite(problem.row_max)) return {};
   return fail(
       ErrorKind::kUsage,
       "no public bound on the norm of a row is declared, and one taken from the rows would leak. "
       "Give --row-norm R (longer rows are scaled down to it; for 0/1 data with k ones a row, R = "
-      "sqrt(k)), a --schema with bounds, or both --clip-radius and --step-size.");
+      "sqrt(k)), a --schema with bounds, or both --clip-radius and --step-size; dp-pgd, dp-pmd, "
+      "dp-fw-l2 "
+      "and dp-fw-l1 also take --row-max.");
+}
+
+/// The certificate and what the evaluation log adds.
+void print_measures(const RunRecord& record) {
+  if (const auto& certificate = record.gap)
+    fmt::print("certificate  Frank-Wolfe gap {:.4g} ± {:.4g} ({:g} % confidence, paid for)\n",
+               certificate->gap,
+               certificate->half_width,
+               100 * certificate->confidence);
+  if (record.population && record.constraint != "none")
+    fmt::print("population   gradient norm {:.4g}, standard error {:.4g} ({} public rows)\n",
+               record.population->norm,
+               record.population->standard_error,
+               record.population->rows);
+  if (!record.diagnostics) return;
+  fmt::print("NOT private: training objective {:.6f}, gradient norm {:.6f}",
+             record.diagnostics->objective,
+             record.diagnostics->gradient_norm);
+  if (const auto& norm = record.diagnostics->projected_gradient_norm)
+    fmt::print(", projected gradient norm {:.6f}", *norm);
+  if (const auto& gap = record.diagnostics->frank_wolfe_gap)
+    fmt::print(", Frank-Wolfe gap {:.6f}", *gap);
+  fmt::print(" (--unsafe-diagnostics)\n");
 }
 
 std::string origin_text(const std::string& origin) {
@@ -242,6 +278,7 @@ Expected<int> run_train(const Arguments& arguments) {
   RunRecord& record = result.record;
   record.loss = to_string(request.loss);
   record.regularizer = request.regularizer.to_string();
+  record.constraint = arguments.constraint;
   record.load_seconds = load_seconds;
   if (Progress::interrupted()) {
     fmt::print(stderr,
@@ -251,9 +288,12 @@ Expected<int> run_train(const Arguments& arguments) {
                request.train.journal_path);
     return kInterrupted;
   }
-  if (test)
+  if (test) {
     record.test =
         evaluate(test->table, result.w, request.loss, problem.regularizer.value(result.w));
+    const GlmEngine held_out(test->table, request.loss);
+    if (held_out.units() >= 2) record.population = population_gradient(held_out, problem, result.w);
+  }
 
   Model model;
   model.method = record.method;
@@ -279,11 +319,7 @@ Expected<int> run_train(const Arguments& arguments) {
     fmt::print("{}\n", brief(record));
     if (record.certificate) fmt::print("{}\n", to_string(*record.certificate));
     if (record.test) print_metrics(*record.test, model.class_names, "test");
-    if (record.diagnostics)
-      fmt::print(
-          "NOT private: training objective {:.6f}, gradient norm {:.6f} (--unsafe-diagnostics)\n",
-          record.diagnostics->objective,
-          record.diagnostics->gradient_norm);
+    print_measures(record);
     if (!arguments.quiet) fmt::print(stderr, "model written to {}\n", arguments.model_path);
   }
   return kSuccess;
@@ -326,8 +362,20 @@ Action add_train(CLI::App& app) {
       ->capture_default_str()
       ->group("Model");
   verb->add_option(
-          "--regularizer", a->regularizer, "none, l2:LAMBDA, l1:LAMBDA or nonconvex:LAMBDA")
+          "--regularizer",
+          a->regularizer,
+          "none, l2:LAMBDA, l1:LAMBDA, nonconvex:LAMBDA, elastic:LAMBDA,MU or group-l1:LAMBDA,SIZE")
       ->capture_default_str()
+      ->group("Model");
+  verb->add_option("--constraint",
+                   a->constraint,
+                   "keep the weights in l2:R, l1:R, simplex, box:LOW,HIGH, linf:R, group-l1:R,SIZE "
+                   "or polytope:FILE (methods dp-pgd, dp-pmd, dp-fw-l2, dp-fw-l1)")
+      ->capture_default_str()
+      ->group("Model");
+  verb->add_option("--row-max",
+                   a->row_max,
+                   "declared bound on the absolute entries of a row, for default steps and clips")
       ->group("Model");
   a->data.add_to(*verb);
   verb->add_option("--test", a->test_path, "a PUBLIC test set, for the metrics printed at the end");

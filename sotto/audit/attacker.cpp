@@ -27,7 +27,13 @@ Vector coordinates(const Vector& gradient, const Matrix& hessian, double hessian
 }  // namespace
 
 Attacker::Attacker(Oracle& inner, const Worlds& worlds)
-    : inner_(inner), others_(worlds.others()), last0_(worlds.last(0)), last1_(worlds.last(1)) {}
+    : inner_(inner),
+      others_(worlds.others()),
+      last0_(worlds.last(0)),
+      last1_(worlds.last(1)),
+      coordinates_(worlds.others()),
+      coordinates0_(worlds.last(0)),
+      coordinates1_(worlds.last(1)) {}
 
 Expected<Released<Vector>> Attacker::gradient(const GradientQuery& query) {
   SOTTO_ASSIGN(Released<Vector> answer, inner_.gradient(query));
@@ -91,6 +97,33 @@ void Attacker::add_ratio(const Vector& answer, double q, double s) {
     return (2 * rest_.dot(v) - v.squaredNorm()) / (2 * s * s);
   };
   log_ratio_ += log_mixture(q, exponent(v1_)) - log_mixture(q, exponent(v0_));
+}
+
+Expected<Released<Vertex>> Attacker::select_vertex(const VertexQuery& query) {
+  SOTTO_ASSIGN(Released<Vertex> answer, inner_.select_vertex(query));
+  if (query.rule != VertexRule::kExponential) return answer;
+  coordinates_.compute(query.at, query.clip_max);
+  coordinates0_.compute(query.at, query.clip_max);
+  coordinates1_.compute(query.at, query.clip_max);
+  rest_ = coordinates_.dense(query.clip_max);
+  for (const auto& [coordinate, value] : query.public_part)
+    rest_[coordinate] += static_cast<double>(problem().n) * value;
+  const double factor = query.epsilon / (2 * sum_sensitivity(problem().relation, query.clip_max));
+  const bool both_signs = query.set.kind() == SetKind::kL1Ball;
+  const Vertex& chosen = answer.value();
+  const auto log_probability = [&](const Vector& sums) {
+    const double score = factor * (chosen.value > 0 ? -1 : 1) * sums[chosen.coordinate];
+    const double top = factor * sums.lpNorm<Eigen::Infinity>();
+    double total = 0;
+    for (const double s : sums) {
+      total += std::exp(-factor * s - top);
+      if (both_signs) total += std::exp(factor * s - top);
+    }
+    return score - top - std::log(total);
+  };
+  log_ratio_ += log_probability(rest_ + coordinates1_.dense(query.clip_max)) -
+                log_probability(rest_ + coordinates0_.dense(query.clip_max));
+  return answer;
 }
 
 Expected<Released<double>> Attacker::loss(const LossQuery& query) {

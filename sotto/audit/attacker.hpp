@@ -2,6 +2,7 @@
 
 #include "sotto/audit/worlds.hpp"
 #include "sotto/oracle/api/oracle.hpp"
+#include "sotto/oracle/coordinate_sums.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
 
 namespace sotto {
@@ -38,6 +39,12 @@ class Attacker final : public Oracle {
   Expected<Released<std::int64_t>> first_decrease(const DecreaseQuery& query) override {
     return inner_.first_decrease(query);
   }
+  /// The exponential mechanism's ratio is known exactly; other rules are passed on.
+  Expected<Released<Vertex>> select_vertex(const VertexQuery& query) override;
+  Expected<Released<std::int64_t>> select_listed_vertex(const ListedVertexQuery& query) override {
+    return inner_.select_listed_vertex(query);
+  }
+  Expected<Released<NoisyGap>> gap(const GapQuery& query) override { return inner_.gap(query); }
 
   double log_likelihood_ratio() const { return log_ratio_; }
 
@@ -49,6 +56,9 @@ class Attacker final : public Oracle {
   PerExampleSum others_;
   PerExampleSum last0_;
   PerExampleSum last1_;
+  CoordinateSums coordinates_;
+  CoordinateSums coordinates0_;
+  CoordinateSums coordinates1_;
   Vector rest_, v0_, v1_;
   double log_ratio_ = 0;
 };

@@ -14,14 +14,19 @@ namespace sotto {
 namespace {
 
 using Option = std::pair<const char*, const char*>;
-constexpr std::array<Option, 8> kStrongAttack = {Option{"steps", "20"},
-                                                 Option{"step_size", "0.1"},
-                                                 Option{"schedule", "constant"},
-                                                 Option{"momentum", "0"},
-                                                 Option{"clip_radius", "0.25"},
-                                                 Option{"expected_batch", "20"},
-                                                 Option{"splits", "10"},
-                                                 Option{"candidates", "3"}};
+constexpr std::array<Option, 10> kStrongAttack = {Option{"steps", "20"},
+                                                  Option{"step_size", "0.1"},
+                                                  Option{"schedule", "constant"},
+                                                  Option{"momentum", "0"},
+                                                  Option{"clip_radius", "0.25"},
+                                                  Option{"expected_batch", "20"},
+                                                  Option{"splits", "10"},
+                                                  Option{"candidates", "3"},
+                                                  Option{"clip_max", "0.25"},
+                                                  Option{"selection", "exponential"}};
+
+/// Of the set for methods that need one.
+constexpr double kRadius = 3;
 
 GivenOptions with_defaults(GivenOptions given, const MethodInfo& method) {
   const auto has = [](const auto& list, std::string_view name, auto project) {
@@ -91,6 +96,7 @@ Expected<MethodAudit> MethodAudit::prepare(const MethodAuditOptions& options) {
                 fmt::format("--confidence must lie between 0.5 and 1, but is {}. Use 0.95 or 0.99.",
                             options.confidence));
   audit.worlds_ = std::make_unique<Worlds>(options.relation, options.canary);
+  if (method->constraints) audit.worlds_->constrain(l1_ball(kRadius));
   TrainOptions train;
   train.method = options.method;
   train.options = with_defaults(options.options, *method);

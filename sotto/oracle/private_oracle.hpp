@@ -1,10 +1,13 @@
 #pragma once
 
+#include <memory>
+
 #include "sotto/mechanism/sensitive.hpp"
 #include "sotto/objective/engine.hpp"
 #include "sotto/oracle/api/oracle.hpp"
 #include "sotto/oracle/api/sensitivity.hpp"
 #include "sotto/oracle/batches.hpp"
+#include "sotto/oracle/coordinate_sums.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
 #include "sotto/privacy/ledger.hpp"
 #include "sotto/random/stream.hpp"
@@ -32,6 +35,10 @@ class PrivateOracle final : public Oracle {
   Expected<std::unique_ptr<NoisyOperator>> hessian_operator(
       const HessianOperatorQuery& query) override;
   Expected<Released<std::int64_t>> first_decrease(const DecreaseQuery& query) override;
+  // vertex_answers.cpp
+  Expected<Released<Vertex>> select_vertex(const VertexQuery& query) override;
+  Expected<Released<std::int64_t>> select_listed_vertex(const ListedVertexQuery& query) override;
+  Expected<Released<NoisyGap>> gap(const GapQuery& query) override;
 
   /// Per-example gradients evaluated so far, by expected batch sizes (the realized ones are
   /// secret).
@@ -57,6 +64,7 @@ class PrivateOracle final : public Oracle {
                                 Receipt receipt,
                                 double noise_multiplier);
   double expected_batch(const Sampling& sampling) const;
+  CoordinateSums& coordinates();
 
   const Engine& engine_;
   PublicProblem problem_;
@@ -64,6 +72,7 @@ class PrivateOracle final : public Oracle {
   Batches batches_;
   Stream noise_;
   PerExampleSum sums_;
+  std::unique_ptr<CoordinateSums> coordinates_;  ///< made when first needed
   double gradient_evaluations_ = 0;
   double row_visits_ = 0;
 };

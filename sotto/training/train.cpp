@@ -12,6 +12,7 @@
 #include "sotto/oracle/exact_oracle.hpp"
 #include "sotto/oracle/private_oracle.hpp"
 #include "sotto/privacy/calibrate.hpp"
+#include "sotto/training/measures.hpp"
 
 namespace sotto {
 namespace {
@@ -112,17 +113,6 @@ Expected<void> prepare_filter(PreparedRun& run, const TrainOptions& options) {
   return {};
 }
 
-Diagnostics true_values(const Engine& engine, const PublicProblem& problem, const Vector& w) {
-  PerExampleSum sums(engine);
-  Vector gradient;
-  sums.clipped_gradients({}, w, kInfinity, gradient);
-  const auto n = static_cast<double>(problem.n);
-  gradient /= n;
-  problem.regularizer.add_gradient(w, gradient);
-  return {sums.clipped_losses({}, w, kInfinity) / n + problem.regularizer.value(w),
-          gradient.norm()};
-}
-
 }  // namespace
 
 Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& options) {
@@ -131,6 +121,12 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
   SOTTO_ASSIGN(run.method, find_method(options.method));
   const bool is_private = run.method->is_private;
   SOTTO_TRY(check_budget(options, is_private));
+  if (problem.constraint && !run.method->constraints)
+    return fail(ErrorKind::kUsage,
+                fmt::format("{} does not keep the weights in a set, but --constraint {} asks for "
+                            "it. Use dp-pgd, dp-pmd, dp-fw-l2 or dp-fw-l1, or leave it out.",
+                            run.method->name,
+                            problem.constraint->to_string()));
   PublicFacts facts{problem, 0, make_stream(options, Purpose::kSelection).uniform()};
   if (is_private) {
     SOTTO_ASSIGN(facts.single_release_multiplier, single_release_multiplier(problem, options));
@@ -270,6 +266,7 @@ Expected<TrainResult> train(const Engine& engine,
   record.steps = answer.steps;
   record.stopped = answer.stopped;
   record.certificate = answer.certificate;
+  if (answer.gap) record.gap = {answer.gap->gap, answer.gap->half_width, answer.gap->confidence};
   record.gradient_evaluations = evaluations;
   record.passes = visits / static_cast<double>(problem.n);
   if (options.unsafe_diagnostics) record.diagnostics = true_values(engine, problem, answer.w);

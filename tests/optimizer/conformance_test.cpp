@@ -99,6 +99,20 @@ const std::map<std::string, std::vector<GivenOptions>> kVariants = {
       {{"steps", "3"}, {"growth", "2"}, {"memory", "1"}},
       {{"init", "normal"}, {"steps", "4"}}}},
     {"newton", {{}, {{"steps", "5"}}}},
+    {"dp-pgd",
+     {{},
+      {{"steps", "9"}, {"output", "random"}},
+      {{"steps", "9"}, {"output", "best"}, {"certificate_share", "0.2"}}}},
+    {"dp-pmd", {{}, {{"mirror", "entropy"}, {"steps", "9"}}, {{"mirror", "euclidean"}}}},
+    {"dp-fw-l2",
+     {{}, {{"steps", "9"}, {"output", "average"}}, {{"certificate_share", "0.1"}, {"steps", "5"}}}},
+    {"dp-fw-l1",
+     {{},
+      {{"selection", "exponential"}, {"steps", "9"}},
+      {{"selection", "noisy_max"}, {"steps", "9"}},
+      {{"selection", "exponential"}, {"output", "random"}, {"steps", "20"}},
+      {{"selection", "exponential"}, {"output", "average"}, {"step_rule", "harmonic"}},
+      {{"selection", "exponential"}, {"certificate_share", "0.1"}, {"steps", "5"}}}},
 };
 
 struct Case {
@@ -115,6 +129,7 @@ class Conformance : public ::testing::TestWithParam<Case> {
     problem.row_norm = 1;
     problem.relation = relation;
     problem.linear_rows = true;
+    if ((*find_method(GetParam().method))->constraints) problem.constraint = l1_ball(1);
     return {problem, (*find_method(GetParam().method))->is_private ? 4.0 : 0.0, 0.7};
   }
 
@@ -219,7 +234,8 @@ TEST_P(Conformance, MoreNoiseIsNeverLessPrivate) {
   const auto less = *canonical(method.optimizer->plan(problem, 2).event);
   ASSERT_EQ(more.terms.size(), less.terms.size());
   for (std::size_t k = 0; k < more.terms.size(); ++k)
-    if (more.terms[k].mechanism == Term::Mechanism::kExponential)  // its parameter is an epsilon
+    if (more.terms[k].mechanism == Term::Mechanism::kExponential ||
+        more.terms[k].mechanism == Term::Mechanism::kSparseVector)  // the parameter is an epsilon
       EXPECT_LE(more.terms[k].parameter, less.terms[k].parameter);
     else
       EXPECT_GE(more.terms[k].parameter, less.terms[k].parameter);
