@@ -67,6 +67,7 @@ Worlds::Worlds(Relation relation, Canary canary, std::int64_t n, std::int64_t di
   problem_.dimension = dimension;
   problem_.row_norm = 1;
   problem_.relation = relation;
+  problem_.linear_rows = true;
 
   const Rows others = ordinary_rows(n - 1, dimension);
   Vector direction = Vector::Unit(dimension, 0);

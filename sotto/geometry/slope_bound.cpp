@@ -10,7 +10,7 @@ namespace sotto {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
-constexpr double kTolerance = 1e-3;
+constexpr double kTolerance = 2e-3;
 // Covers the roundings here and that of W, which moves the bounds by less than W/2 times its own.
 constexpr double kRoundUp = 1 + 1e-10;
 // What a computed slope or loss may be off, for each unit of 1 + R‖w‖: the rounding of a margin
