@@ -96,7 +96,11 @@ void Attacker::add_ratio(const Vector& answer, double q, double s) {
 Expected<Released<double>> Attacker::loss(const LossQuery& query) {
   SOTTO_ASSIGN(Released<double> answer, inner_.loss(query));
   const double q = query.sampling.rate;
-  const double s = query.noise_multiplier * query.clip;
+  // Losses have one sign, so that a replaced one moves the sum by no more than the clip; but see
+  // clip_rule.proof.md about Poisson batches.
+  const bool twice = problem().relation == Relation::kReplaceOne &&
+                     query.sampling.kind == Sampling::Kind::kPoisson;
+  const double s = query.noise_multiplier * query.clip * (twice ? 2 : 1);
   const double r = q * (static_cast<double>(problem().n) * answer.value() -
                         others_.clipped_losses({}, query.at, query.clip));
   const auto exponent = [&](double v) { return (2 * r * v - v * v) / (2 * s * s); };

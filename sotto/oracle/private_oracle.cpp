@@ -143,6 +143,9 @@ SensitivityClaim PrivateOracle::claim(double radius,
                                       double diameter,
                                       const Sampling& sampling,
                                       double rounding) const {
+  // A Poisson batch may also lack the replaced unit: its price rests on terms of at most half the
+  // sensitivity, not on their distance alone (clip_rule.proof.md).
+  if (sampling.kind == Sampling::Kind::kPoisson) diameter = 2 * radius;
   // Both neighbours' sums carry a rounding error (per_example_sum.proof.md).
   const double motion = problem_.relation == Relation::kReplaceOne ? diameter : radius;
   return {motion + 2 * rounding, problem_.relation, sampling};

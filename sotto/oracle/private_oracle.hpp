@@ -42,7 +42,8 @@ class PrivateOracle final : public Oracle {
 
  private:
   /// The bound on how far one unit moves a sum of terms of norm at most `radius`, rounding
-  /// included. `diameter` bounds the distance of two terms.
+  /// included. `diameter` bounds the distance of two terms; it counts only where the batch does not
+  /// depend on the unit.
   SensitivityClaim claim(double radius, double diameter, const Sampling& sampling) const;
   /// The same with a given bound on a sum's rounding error.
   SensitivityClaim claim(double radius,
