@@ -34,8 +34,10 @@ PrivateOracle::Extent PrivateOracle::extent(const GradientQuery& query) const {
   if (!follows(query.rule)) return extent;
   const double length = query.at.norm();
   extent.radius = std::min(extent.radius, gradient_bound(problem_.loss, row_bound(), length));
-  extent.diameter =
-      std::min(2 * extent.radius, gradient_diameter(problem_.loss, row_bound(), length));
+  extent.diameter = 2 * extent.radius;
+  if (problem_.relation == Relation::kReplaceOne)  // others don't look at it, and it takes time
+    extent.diameter =
+        std::min(extent.diameter, gradient_diameter(problem_.loss, row_bound(), length));
   return extent;
 }
 

@@ -63,7 +63,9 @@ Expected<Released<NoisyGradientHessian>> PrivateOracle::gradient_and_hessian(
   if (follows(query.rule)) {
     const double length = query.at.norm();
     radius = std::min(radius, joint_bound(problem_.loss, row_bound(), length, scale));
-    diameter = std::min(2 * radius, joint_diameter(problem_.loss, row_bound(), length, scale));
+    diameter = 2 * radius;
+    if (problem_.relation == Relation::kReplaceOne)
+      diameter = std::min(diameter, joint_diameter(problem_.loss, row_bound(), length, scale));
   }
   const std::int64_t samples = samples_of(query, problem_.dimension);
   SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), samples));
