@@ -54,7 +54,7 @@ Table dense_copy(const Table& table, Keep keep, Map map) {
 inline Expected<Table> covertype() {
   SOTTO_ASSIGN(std::string schema,
                read_text_file(std::string(SOTTO_SOURCE_DIR) + "/examples/covertype.toml"));
-  schema.resize(schema.find("positive"));
+  schema.resize(schema.find("positive = "));
   schema += "classes = [1, 2, 3, 4, 5, 6, 7]\n";
   const std::string path =
       (std::filesystem::temp_directory_path() / "sotto_covertype_classes.toml").string();

@@ -68,6 +68,7 @@ Cell make_cell(double W, double a, double b, double width, double& reached) {
 /// Branch and bound over the angles of the two rows.
 double logistic_diameter(double W) {
   constexpr int kStart = 8;
+  constexpr std::size_t kMostCells = 4'000;
   std::priority_queue<Cell> cells;
   double reached = 0;
   const auto add = [&](double a, double b, double width) {
@@ -75,7 +76,8 @@ double logistic_diameter(double W) {
   };
   for (int i = 0; i < kStart; ++i)
     for (int j = i; j < kStart; ++j) add(i * kPi / kStart, j * kPi / kStart, kPi / kStart);
-  while (cells.top().bound > reached * (1 + kTolerance)) {
+  // Every state of the queue covers all angles, so stopping early is safe.
+  while (cells.top().bound > reached * (1 + kTolerance) && cells.size() < kMostCells) {
     const Cell cell = cells.top();
     cells.pop();
     const double half = cell.width / 2;

@@ -10,7 +10,7 @@ namespace sotto {
 /// sup ‖∇ℓ(w; x, y)‖ over rows and labels. For the logistic loss R σ(R‖w‖), which is R/2 at w = 0.
 double gradient_bound(const LossInfo& loss, double R, double length_of_w);
 
-/// An upper bound, at most 0.1 % above it, on sup ‖∇ℓ(w; x, y) - ∇ℓ(w; x', y')‖ over two rows and
+/// An upper bound, at most 0.2 % above it, on sup ‖∇ℓ(w; x, y) - ∇ℓ(w; x', y')‖ over two rows and
 /// labels: how far a replaced row moves a sum of gradients. For the logistic loss R at w = 0 and
 /// below 2 gradient_bound everywhere else; other losses have twice their bound. Costs about a
 /// hundred microseconds for the logistic loss.

@@ -62,7 +62,9 @@ Expected<Released<NoisyGradientHessian>> PrivateOracle::gradient_and_hessian(
     const double length = query.at.norm();
     const double R = row_bound(problem_);
     bounds.radius = std::min(bounds.radius, joint_bound(problem_.loss, R, length, scale));
-    bounds.diameter = std::min(2 * bounds.radius, joint_diameter(problem_.loss, R, length, scale));
+    bounds.diameter = 2 * bounds.radius;
+    if (problem_.relation == Relation::kReplaceOne)  // others don't look at it, and it takes time
+      bounds.diameter = std::min(bounds.diameter, joint_diameter(problem_.loss, R, length, scale));
   }
   const std::int64_t samples = samples_of(query, problem_.dimension);
   SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), samples));

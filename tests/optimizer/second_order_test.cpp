@@ -456,7 +456,7 @@ TEST(CertificateCoverage, TheTruthIsInsideAtTheStatedRate) {
                                            {"curvature_tolerance", "0.2"},
                                            {"curvature_floor", "off"},
                                            {"certificate_share", "0.5"},
-                                           {"steps", "5"}},
+                                           {"steps", "2"}},
                                           facts);
   ASSERT_TRUE(configured) << configured.error().message;
   ExactOracle exact(engine, facts.problem, Stream::seeded(1, Purpose::kSampling));

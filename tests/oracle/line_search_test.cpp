@@ -190,5 +190,19 @@ TEST(GradientSigma, IsTheStandardDeviationOfTheAnswer) {
   }
 }
 
+/// Under replace-one the distance of two gradients may replace twice their length, but not for
+/// Poisson batches, whose price assumes terms of half the sensitivity (clip_rule.proof.md).
+TEST(GradientSigma, DiametersDoNotCountForPoissonBatches) {
+  World world(20, Relation::kReplaceOne, Event::compose({}));
+  const Vector w = point(1);
+  const double radius = 1 / (1 + std::exp(-1.0));  // sigma(W), W = 1; the diameter is 1.099
+  for (const auto& [sampling, sensitivity] : {std::pair{Sampling::full(), 1.099},
+                                              {Sampling::fixed_size(10, 20), 1.099},
+                                              {Sampling::poisson(0.5), 2 * radius}}) {
+    const double sigma = world.oracle.gradient_sigma({w, sampling, 3, kZ, ClipRule::kGlm});
+    EXPECT_NEAR(sigma * 20 * sampling.rate, kZ * sensitivity, 0.003) << to_string(sampling);
+  }
+}
+
 }  // namespace
 }  // namespace sotto

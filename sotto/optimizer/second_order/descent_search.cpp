@@ -69,7 +69,7 @@ class DescentSearch final : public Optimizer {
     const double first_share = o_.first_phase_share * (1 - o_.certificate_share) /
                                static_cast<double>(std::max<std::int64_t>(first_phase, 1));
 
-    double expected_norm = row_scale(problem) * problem.loss.typical_first;
+    double expected_norm = first_norm(problem);
     std::int64_t t = 0;
     for (; t < T; ++t) {
       auto look =
@@ -179,7 +179,7 @@ class DescentSearch final : public Optimizer {
     if (gumbel) {
       const double clip = slope * longest * shortest.norm();
       SOTTO_ASSIGN(const Released<std::int64_t> best,
-                   oracle.select({candidates, clip, epsilon, regularizer, &w}));
+                   oracle.select({candidates, clip, epsilon, regularizer, ClipRule::kFlat, &w}));
       chosen = best.value();
     } else {
       SOTTO_ASSIGN(const Released<std::int64_t> first,

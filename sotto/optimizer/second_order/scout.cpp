@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numbers>
 #include <utility>
 
 #include "sotto/geometry/joint_bound.hpp"
@@ -43,14 +44,22 @@ double Scout::finest() const {
          std::sqrt(static_cast<double>(problem_.dimension));
 }
 
+/// Only a full batch's terms are replaced by each other; in a sampled one a unit also comes and
+/// goes.
+bool Scout::by_diameter(const Sampling& sampling) const {
+  return problem_.relation == Relation::kReplaceOne && sampling.rate >= 1;
+}
+
 // Standard deviations of the means at multiplier 1: guides, the oracle has its own.
 double Scout::gradient_unit(const Vector& w, const Sampling& sampling) const {
   double reach = sum_sensitivity(problem_.relation, *options_.clip_radius);
   if (bounded_)
-    reach = std::min(reach,
-                     problem_.relation == Relation::kReplaceOne
-                         ? gradient_diameter(problem_.loss, problem_.row_norm, w.norm())
-                         : gradient_bound(problem_.loss, problem_.row_norm, w.norm()));
+    reach =
+        std::min(reach,
+                 by_diameter(sampling)
+                     ? gradient_diameter(problem_.loss, problem_.row_norm, w.norm())
+                     : sum_sensitivity(problem_.relation,
+                                       gradient_bound(problem_.loss, problem_.row_norm, w.norm())));
   return reach / batch(sampling);
 }
 
@@ -72,7 +81,7 @@ double Scout::joint_clip(const Vector& w, double scale) const {
 
 double Scout::joint_unit(const Vector& w, double scale, const Sampling& sampling) const {
   double reach = sum_sensitivity(problem_.relation, joint_clip(w, scale));
-  if (bounded_ && problem_.relation == Relation::kReplaceOne)
+  if (bounded_ && by_diameter(sampling))
     reach = std::min(reach, joint_diameter(problem_.loss, problem_.row_norm, w.norm(), scale));
   return reach / batch(sampling);
 }
@@ -189,7 +198,8 @@ Expected<Scout::OperatorStep> Scout::operator_step(const Vector& w,
     wanted = std::min(
         wanted,
         *options_.curvature_tolerance / (4 * symmetric_noise_bound(1, problem_.dimension, miss)));
-  const double unit = hessian_unit(w) / sampling.rate;
+  const double unit =
+      hessian_unit(w) / sampling.rate * (sampling.rate < 1 ? std::numbers::sqrt2 : 1);
   SOTTO_ASSIGN(const double z, buy(wanted / unit, sampling));
   SOTTO_ASSIGN(const std::unique_ptr<NoisyOperator> H,
                oracle_.hessian_operator(

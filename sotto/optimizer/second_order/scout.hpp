@@ -88,6 +88,7 @@ class Scout {
   bool bounded() const { return bounded_; }
 
  private:
+  bool by_diameter(const Sampling& sampling) const;
   double gradient_unit(const Vector& w, const Sampling& sampling) const;
   double hessian_unit(const Vector& w) const;
   double joint_unit(const Vector& w, double scale, const Sampling& sampling) const;

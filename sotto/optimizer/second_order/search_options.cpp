@@ -35,6 +35,10 @@ double row_scale(const PublicProblem& problem) {
   return std::isfinite(problem.row_norm) ? problem.row_norm : 1;
 }
 
+double first_norm(const PublicProblem& problem) {
+  return row_scale(problem) * problem.loss.typical_first / 8;
+}
+
 void add_search_options(OptionTable<SearchOptions>& table) {
   using O = SearchOptions;
   table

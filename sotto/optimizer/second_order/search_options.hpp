@@ -89,6 +89,8 @@ Setting second_order_condition(const SearchOptions& options);
 /// By how much the Hessian in a joint release raises the gradient's noise at w_0.
 Setting hessian_cost(const PublicProblem& problem, double length_of_w, double hessian_scale);
 
+/// What to expect of the gradient's norm at w_0: per-unit gradients largely cancel in the mean.
+double first_norm(const PublicProblem& problem);
 /// R, or 1 if no bound was declared.
 double row_scale(const PublicProblem& problem);
 

@@ -58,7 +58,7 @@ class TrustRegionSearch final : public Optimizer {
     if (!most) return ended(most.error(), w, 0, scout);
     const std::int64_t T = *most;
 
-    double expected_norm = row_scale(problem) * problem.loss.typical_first;
+    double expected_norm = first_norm(problem);
     std::int64_t t = 0;
     for (; t < T; ++t) {
       auto look = scout.look(expected_norm, [&](double sigma) {
@@ -94,6 +94,15 @@ class TrustRegionSearch final : public Optimizer {
                              static_cast<double>(problem.n));
   }
 
+  /// Even with all that the noise may have added the smallest eigenvalue is below -eps_H: a saddle
+  /// (or worse), which needs no finer look to be left.
+  bool clearly_bent(const Look& look, double lowest) const {
+    if (o_.holds_everywhere) return false;
+    const auto d = static_cast<std::int64_t>(look.gradient.size());
+    return lowest + symmetric_noise_bound(look.hessian_sigma, d, 1 - o_.stop_confidence) <
+           -*o_.curvature_tolerance;
+  }
+
   /// Is w accepted? If not, the step that leads away from it.
   Expected<Answer> judge(Scout& scout,
                          const Vector& w,
@@ -101,19 +110,23 @@ class TrustRegionSearch final : public Optimizer {
                          const Sampling& sampling) const {
     Answer answer;
     const double eps_g = *o_.gradient_tolerance;
-    bool flat = o_.stop == "tested" && look.upper <= eps_g;
-    if (o_.stop == "tested" && o_.expected_batch && look.estimate <= eps_g) {
+    const bool dense = o_.solver != "lanczos";
+    SymmetricEigen H;
+    if (dense) H = symmetric_eigen(*look.hessian);
+    bool flat = o_.stop == "tested" && !(dense && clearly_bent(look, H.values[0]));
+    if (flat && o_.expected_batch && look.estimate <= eps_g) {
       // A batch's gradient is not the data's: confirm on all rows.
       SOTTO_ASSIGN(const Look whole, scout.slope(w, scout.finest(), Sampling::full()));
       look.gradient = whole.gradient;
       flat = whole.upper <= eps_g;
+    } else {
+      flat = flat && !o_.expected_batch && look.upper <= eps_g;
     }
     if (flat && o_.holds_everywhere) {
       answer.found = true;
       return answer;
     }
-    if (o_.solver == "lanczos") return without_matrix(scout, w, look, sampling, flat);
-    SymmetricEigen H = symmetric_eigen(*look.hessian);
+    if (!dense) return without_matrix(scout, w, look, sampling, flat);
     if (flat) {
       SOTTO_ASSIGN(CurvatureLook precise, scout.curvature(w));
       if (precise.lower >= -*o_.curvature_tolerance) {
