@@ -22,7 +22,7 @@ constexpr std::array<Option, 10> kStrongAttack = {Option{"steps", "20"},
                                                   Option{"expected_batch", "20"},
                                                   Option{"splits", "10"},
                                                   Option{"candidates", "3"},
-                                                  Option{"clip_max", "0.25"},
+                                                  Option{"clip_max", "0.15"},
                                                   Option{"selection", "exponential"}};
 
 /// Of the set for methods that need one.
