@@ -84,7 +84,7 @@ bool dimension_panel(Cells& cells,
                       if (!data)
                         data = std::make_unique<LinearData>(
                             panel == "dense" ? make_sign_rows(kRows, d, 20, 7)
-                                             : make_sparse_linear({kRows, d, 10, 0.3, 40, 3}, 7));
+                                             : make_sparse_linear({kRows, d, 10, 0.3, 40, 1}, 7));
                       PublicProblem problem = problem_of(
                           data->table,
                           panel == "dense" ? std::sqrt(static_cast<double>(d)) : std::sqrt(50.0),
@@ -311,7 +311,7 @@ bool recovery(Cells& cells) {
           double found_in_all = 0;
           double seconds = 0;
           for (int run = 0; run < kRuns; ++run) {
-            const LinearData data = make_sparse_linear({20'000, 100'000, 10, 0.3, 40, 3},
+            const LinearData data = make_sparse_linear({20'000, 100'000, 10, 0.3, 40, 1},
                                                        100 + static_cast<std::uint64_t>(run));
             const GlmEngine engine(data.table, {});
             PublicProblem problem = problem_of(data.table, std::sqrt(50.0), 1);

@@ -42,7 +42,7 @@ struct SparseLinear {
   std::int64_t relevant = 10;
   double probability = 0.3;
   std::int64_t others = 40;
-  double sharpness = 3;
+  double sharpness = 1;
 };
 LinearData make_sparse_linear(const SparseLinear& shape,
                               std::uint64_t seed,

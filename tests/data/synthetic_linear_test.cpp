@@ -51,7 +51,7 @@ TEST(SyntheticLinear, SignRows) {
 }
 
 TEST(SyntheticLinear, SparseRowsHaveTheAskedShape) {
-  const LinearData data = make_sparse_linear({4000, 10000, 10, 0.3, 40, 3}, 2);
+  const LinearData data = make_sparse_linear({4000, 10000, 10, 0.3, 40, 1}, 2);
   EXPECT_EQ(data.table.rows(), 4000);
   EXPECT_TRUE(std::is_sorted(data.relevant.begin(), data.relevant.end()));
   double present = 0;
