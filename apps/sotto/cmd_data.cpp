@@ -153,7 +153,7 @@ Expected<int> make(const Arguments& arguments) {
   else if (m.kind == "signs")
     data = make_sign_rows(m.rows, m.dim, 20, m.seed, m.part);
   else if (m.kind == "sparse")
-    data = make_sparse_linear({m.rows, m.dim, 10, 0.3, 40, 3}, m.seed, m.part);
+    data = make_sparse_linear({m.rows, m.dim, 10, 0.3, 40, 1}, m.seed, m.part);
   else
     return fail(ErrorKind::kUsage,
                 fmt::format("unknown kind of data '{}'. Known: linear, signs, sparse.", m.kind));

@@ -24,7 +24,7 @@ constexpr AttackOption kStrongAttack[] = {
     {"momentum", "0"},
     {"clip_radius", "0.25"},
     {"expected_batch", "20"},
-    {"clip_max", "0.25"},
+    {"clip_max", "0.15"},
     {"selection", "exponential"},
     {"drawn_steps", "20", "rrpsgd"},
     // The canary's gradient changes by more than this in almost every step, so that its difference

@@ -21,6 +21,9 @@ enum class Canary {
   kDirection,
   /// The mean record with the wrong label: the others push its margin down, its gradient up.
   kLabelFlip,
+  /// The same entry in every feature, among records that cancel each other: nothing but noise and
+  /// the canary decides which coordinates are chosen.
+  kSpread,
 };
 std::string_view to_string(Canary canary);
 Expected<Canary> parse_canary(std::string_view text);

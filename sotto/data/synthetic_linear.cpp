@@ -15,7 +15,7 @@ double normal(Stream& random) {
          std::cos(2 * std::numbers::pi * random.uniform());
 }
 
-/// Rows come from another stream than the truth, so that all parts share it.
+/// Every part of every seed has rows of its own.
 Stream rows_stream(std::uint64_t seed, std::uint64_t part) {
   return Stream::seeded(seed, Purpose::kData, part + 1);
 }
@@ -34,11 +34,7 @@ LinearData make_dense_linear(
     std::int64_t rows, std::int64_t dim, std::uint64_t seed, std::uint64_t part, double flip) {
   SOTTO_CHECK(rows > 0 && dim > 0 && flip >= 0 && flip <= 1);
   LinearData data;
-  Stream truth = Stream::seeded(seed, Purpose::kData, 0);
-  for (std::int64_t j = 0; j < dim; ++j) {
-    data.relevant.push_back(j);
-    data.weights.push_back(normal(truth));
-  }
+  choose_relevant(dim, std::max<std::int64_t>(1, dim / 20), data);
   Stream random = rows_stream(seed, part);
   std::vector<float> values, labels;
   values.reserve(static_cast<std::size_t>(rows * dim));
@@ -49,8 +45,9 @@ LinearData make_dense_linear(
     for (std::size_t j = 0; j < row.size(); ++j) {
       row[j] = normal(random);
       square += row[j] * row[j];
-      score += row[j] * data.weights[j];
     }
+    for (std::size_t k = 0; k < data.relevant.size(); ++k)
+      score += row[static_cast<std::size_t>(data.relevant[k])] * data.weights[k];
     // A shade below 1: float32 rounding must not make a row longer.
     for (const double x : row)
       values.push_back(static_cast<float>(0.999999 * x / std::sqrt(square)));

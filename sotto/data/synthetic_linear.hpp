@@ -15,9 +15,9 @@ struct LinearData {
 };
 
 /// The synthetic problem of [WX19] with a label rule that is one: rows are standard normal, scaled
-/// to norm 1; the truth θ* is standard normal; and the label is sign⟨θ*, x⟩, turned over with
-/// probability `flip`. (The paper draws the label from the model that it is to define; trap T9.)
-/// `part` numbers independent draws of rows from one truth.
+/// to norm 1; the truth θ* is ±1 by turns on a twentieth of the coordinates, spread evenly; and the
+/// label is sign⟨θ*, x⟩, turned over with probability `flip`. (The paper draws the label from the
+/// model that it is to define; trap T9.) `part` numbers independent draws of rows from one truth.
 LinearData make_dense_linear(std::int64_t rows,
                              std::int64_t dim,
                              std::uint64_t seed,
@@ -42,7 +42,7 @@ struct SparseLinear {
   std::int64_t relevant = 10;
   double probability = 0.3;
   std::int64_t others = 40;
-  double sharpness = 3;
+  double sharpness = 1;
 };
 LinearData make_sparse_linear(const SparseLinear& shape,
                               std::uint64_t seed,

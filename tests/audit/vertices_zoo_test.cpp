@@ -43,15 +43,19 @@ TEST(VerticesZoo, TheMethodsHoldTheirClaims) {
       MethodAuditOptions options;
       options.method = name;
       options.relation = relation;
+      if (std::string_view(name) == "dp-fw-l1") options.canary = Canary::kSpread;
       options.confidence = 1 - 1e-6;
       const auto audit = MethodAudit::prepare(options);
       ASSERT_TRUE(audit) << name << ": " << audit.error().message;
       Scores scores;
-      collect(audit->trial(), 1500, scores);
+      collect(audit->trial(), 2000, scores);
       const auto judged = judge(scores, audit->claim(), audit->judge_options());
       ASSERT_TRUE(judged) << judged.error().message;
       EXPECT_LE(judged->lower_bound, options.epsilon) << name;
-      EXPECT_GT(judged->lower_bound, 0.1) << name;
+      // At the usual confidence the same scores show that the attack is strong.
+      const auto usual = judge(scores, audit->claim(), {0.95, 0.2});
+      ASSERT_TRUE(usual);
+      EXPECT_GT(usual->lower_bound, 0.2) << name << " " << to_string(relation);
     }
 }
 

@@ -146,12 +146,12 @@ TEST(SelectionByChanges, NeedsFarLessNoiseThanByLosses) {
   const auto candidates = steps({0, 0.01});
   int by_changes = 0, by_losses = 0;
   for (int k = 0; k < 500; ++k) {
-    by_changes += world.oracle.select({candidates, 0.01, 1, {}, &w})->value() == 1;
+    by_changes += world.oracle.select({candidates, 0.01, 1, {}, ClipRule::kFlat, &w})->value() == 1;
     by_losses += world.oracle.select({candidates, 2, 1, {}})->value() == 1;
   }
   EXPECT_EQ(by_changes, 500);  // the sums differ by 10, that is, by 1000 sensitivities
   EXPECT_LT(by_losses, 500);
-  EXPECT_EQ(world.exact.select({candidates, 0.01, 1, {}, &w})->value(), 1);
+  EXPECT_EQ(world.exact.select({candidates, 0.01, 1, {}, ClipRule::kFlat, &w})->value(), 1);
 }
 
 /// Changes can go up for one candidate and down for another: a selection that used the monotone
@@ -167,7 +167,7 @@ TEST(SelectionByChanges, IsNotTreatedAsMonotone) {
   const double clip = change / 4;  // a unit's change is a tenth of this sum: not clipped
   std::int64_t better = 0;
   for (int k = 0; k < kDraws; ++k)
-    better += world.oracle.select({candidates, clip, 1, {}, &w})->value() == 1;
+    better += world.oracle.select({candidates, clip, 1, {}, ClipRule::kFlat, &w})->value() == 1;
   EXPECT_TRUE(testing::plausible(better, kDraws, 1 / (1 + std::exp(-2.0)))) << better;
   EXPECT_FALSE(testing::plausible(better, kDraws, 1 / (1 + std::exp(-4.0))));
 }
