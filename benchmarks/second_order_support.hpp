@@ -62,6 +62,7 @@ inline Expected<Table> covertype() {
   LoadOptions options;
   options.path = std::string(SOTTO_SHARED_DIR) + "/data/uci/covtype.subset177k.data.gz";
   options.schema = path;
+  options.labels = LabelKind::kMulticlass;
   SOTTO_ASSIGN(const LoadedData all, load_table(options));
   return dense_copy(
       all.table,

@@ -63,7 +63,9 @@ TEST(Stationarity, TheBoundsHoldAtTheirRate) {
       twin += norm_upper_bound(std::sqrt(squares), 0.5, d, 0.05) < length;
     }
     EXPECT_LT(misses, 280) << length;
-    if (length == 20) EXPECT_GT(twin, 280);
+    if (length == 20) {
+      EXPECT_GT(twin, 280);
+    }
   }
   int above = 0, half = 0;
   const double bound = symmetric_noise_bound(1, d, 0.05);
