@@ -12,7 +12,7 @@ set key bottom right
 set xlabel 'dimension d'
 set ylabel 'Frank–Wolfe gap'
 do for [panel in "dense sparse"] {
-  set title (panel eq 'dense' ? 'dense ±1 rows' : 'sparse rows, 43 entries on average')
+  set title (panel eq 'dense' ? 'dense ±1 rows' : 'sparse rows, 50 entries on average')
   file = sprintf('docs/results/utility_constraints_%s.dat', panel)
   plot file using 1:2 with linespoints pt 7 lw 2 lc rgb '#1b6ca8' title 'dp-fw-l1', \
        file using 1:3 with linespoints pt 5 lw 2 lc rgb '#d1495b' title 'dp-fw-l2', \

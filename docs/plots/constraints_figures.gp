@@ -9,6 +9,7 @@ set grid lc rgb '#dddddd'
 set logscale xy
 set ylabel 'projected gradient norm'
 set key top right
+set yrange [*:1]
 set title '1: against epsilon, T = 200'
 set xlabel 'epsilon'
 f = 'docs/results/utility_constraints_fig1.dat'
@@ -16,6 +17,7 @@ plot f index 0 using 1:2 with linespoints pt 7 lw 2 lc rgb '#1b6ca8' title 'synt
      f index 0 using 1:3 with linespoints pt 6 dt 2 lc rgb '#1b6ca8' title 'synthetic, corrected formula', \
      f index 1 using 1:2 with linespoints pt 5 lw 2 lc rgb '#d1495b' title 'covertype', \
      f index 1 using 1:3 with linespoints pt 4 dt 2 lc rgb '#d1495b' title 'covertype, corrected formula'
+set yrange [*:*]
 set title '2: against T, epsilon = 2'
 set xlabel 'T'
 f = 'docs/results/utility_constraints_fig2.dat'
