@@ -58,8 +58,8 @@ TEST_F(Constraints, TheRecordHasCertificateAndMeasures) {
   ASSERT_EQ(run.code, 0) << run.err;
   const auto json = nlohmann::json::parse(run.out);
   EXPECT_EQ(json["constraint"], "l1:0.5");
-  EXPECT_GT(json["certificate"]["half_width"].get<double>(), 0);
-  EXPECT_EQ(json["certificate"]["confidence"], 0.95);
+  EXPECT_GT(json["gap_certificate"]["half_width"].get<double>(), 0);
+  EXPECT_EQ(json["gap_certificate"]["confidence"], 0.95);
   EXPECT_GE(json["diagnostics"]["frank_wolfe_gap"].get<double>(), 0);
   EXPECT_TRUE(json["diagnostics"].contains("projected_gradient_norm"));
   EXPECT_GT(json["population_gradient"]["standard_error"].get<double>(), 0);

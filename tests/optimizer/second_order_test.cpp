@@ -545,7 +545,7 @@ TEST(Searches, RefuseWhatMakesNoSense) {
   for (const GivenOptions& bad : std::vector<GivenOptions>{{{"gradient_tolerance", "0"}},
                                                            {{"steps", "0"}},
                                                            {{"certificate_share", "1"}},
-                                                           {{"confidence", "1"}},
+                                                           {{"certificate_confidence", "1"}},
                                                            {{"radius", "-1"}},
                                                            {{"init", "one"}},
                                                            {{"line_search", "gumbel"}},

@@ -448,7 +448,7 @@ TEST(PrivateHessian, OperatorWorksWhereAMatrixWouldNotFit) {
 }
 
 TEST(PrivateHessian, RefusesWhatCanNotBe) {
-  const testing::FixedGradients engine({{1, 0}, {0, 1}});
+  const testing::FixedGradientsOnly engine({{1, 0}, {0, 1}});
   PublicProblem problem = problem_of(engine, {}, Relation::kZeroOut, 1, false);
   Ledger ledger = Private::open(many(Relation::kZeroOut));
   PrivateOracle oracle(engine,

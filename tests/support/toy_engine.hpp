@@ -11,7 +11,7 @@ namespace sotto::testing {
 
 /// An engine whose examples have gradients (and losses) that the test gives, independent of w: to
 /// test what is built on engines without any model.
-class FixedGradients final : public Engine {
+class FixedGradients : public Engine {
  public:
   explicit FixedGradients(std::vector<std::vector<double>> gradients, std::int64_t block = 7)
       : gradients_(std::move(gradients)), block_(block) {}
@@ -117,6 +117,13 @@ class FixedGradients final : public Engine {
   }
   std::vector<std::vector<double>> gradients_;
   std::int64_t block_;
+};
+
+/// The same for methods that must do without Hessians.
+class FixedGradientsOnly final : public FixedGradients {
+ public:
+  using FixedGradients::FixedGradients;
+  bool has_hessian() const override { return false; }
 };
 
 }  // namespace sotto::testing

@@ -92,8 +92,8 @@ TEST(Train, AConstraintNeedsAMethodThatKeepsIt) {
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_TRUE(f.problem.constraint->contains(result->w));
   EXPECT_LE(result->record.privacy.epsilon, 1);
-  ASSERT_TRUE(result->record.certificate);
-  EXPECT_GT(result->record.certificate->half_width, 0);
+  ASSERT_TRUE(result->record.gap);
+  EXPECT_GT(result->record.gap->half_width, 0);
 }
 
 }  // namespace

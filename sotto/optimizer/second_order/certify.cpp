@@ -16,7 +16,7 @@ std::optional<Certificate> Scout::certify(const Vector& w) {
   auto certificate = certify_now(w);
   if (certificate) return *std::move(certificate);
   Certificate refused;
-  refused.confidence = options_.confidence;
+  refused.confidence = options_.certificate_confidence;
   refused.gradient_tolerance = *options_.gradient_tolerance;
   refused.curvature_tolerance = *options_.curvature_tolerance;
   refused.verdict = "refused";
@@ -33,7 +33,7 @@ Expected<Certificate> Scout::certify_now(const Vector& w) {
                 "objective's gradient. Declare a row norm, or raise the clip radius to the loss's "
                 "bound.");
   Certificate c;
-  c.confidence = options_.confidence;
+  c.confidence = options_.certificate_confidence;
   c.gradient_tolerance = *options_.gradient_tolerance;
   c.curvature_tolerance = *options_.curvature_tolerance;
   const double floor = curvature_floor(p.loss, p.row_norm, p.regularizer, p.dimension);
@@ -49,7 +49,7 @@ Expected<Certificate> Scout::certify_now(const Vector& w) {
   const double share = reserve_;
   reserve_ = 0;
   spent_ = std::min(spent_, 1 - share);
-  const double miss = (1 - options_.confidence) / (c.curvature_by_algebra ? 1 : 2);
+  const double miss = (1 - options_.certificate_confidence) / (c.curvature_by_algebra ? 1 : 2);
   const double for_gradient = c.curvature_by_algebra ? 0.98 * share : 0.7 * share;
   SOTTO_ASSIGN(const Look look, slope_with(w, multiplier_of_share(for_gradient), Sampling::full()));
   c.gradient_norm = look.norm;

@@ -78,7 +78,7 @@ void add_search_options(OptionTable<SearchOptions>& table) {
       .number("certificate_share",
               &O::certificate_share,
               "share of the budget for a fresh certificate of the returned point; 0: none")
-      .number("confidence", &O::confidence, "of the certificate");
+      .number("certificate_confidence", &O::certificate_confidence, "of the certificate");
 }
 
 void add_trust_region_options(OptionTable<SearchOptions>& table) {
@@ -129,7 +129,7 @@ Expected<void> check(const SearchOptions& options, const PublicProblem& problem)
     if (value && !(std::isfinite(*value) && *value > 0))
       return refuse(name, *value, "must be finite and > 0");
   for (const auto& [name, value] : {std::pair{"stop_confidence", options.stop_confidence},
-                                    {"confidence", options.confidence},
+                                    {"certificate_confidence", options.certificate_confidence},
                                     {"line_search_share", options.line_search_share},
                                     {"first_phase_share", options.first_phase_share}})
     if (!(value > 0 && value < 1)) return refuse(name, value, "must lie between 0 and 1");

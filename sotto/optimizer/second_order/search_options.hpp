@@ -32,7 +32,7 @@ struct SearchOptions {
   double precision = 0.5;
   double stop_confidence = 0.999;
   double certificate_share = 0.1;
-  double confidence = 0.95;
+  double certificate_confidence = 0.95;
   // Trust-region steps.
   std::optional<double> radius;
   std::string stop = "tested";
