@@ -162,8 +162,9 @@ Expected<nlohmann::json> measure(const DataSet& set, const Cell& cell, Column co
 Expected<void> run(const std::filesystem::path& path) {
   SOTTO_ASSIGN(const std::vector<DataSet> sets, load_all());
   ResultFile results(path);
+  constexpr double epsilon = 0.8;  // the least of the paper's, where its gaps are largest
   int done = 0;
-  const int cells = static_cast<int>(sets.size()) * 2 * 4 * 3 * 3;
+  const int cells = static_cast<int>(sets.size()) * 4 * 3 * 3;
   fmt::print(
       "test accuracy in percent, mean ± sd of {} runs; gap: adp - dp, both with falling steps\n",
       kRuns);
@@ -177,35 +178,33 @@ Expected<void> run(const std::filesystem::path& path) {
              "dp constant",
              "gap");
   for (const DataSet& set : sets)
-    for (const double epsilon : {0.2, 0.8})
-      for (const double clip : {0.5, 1.0, 2.5, 5.0})
-        for (const int epochs : {60, 120, 200}) {
-          std::string line =
-              fmt::format("{:<10} {:>7} {:>5} {:>6}", set.name, epsilon, clip, epochs);
-          double accuracy[3];
-          for (const Column column : {kMatched, kDecaying, kConstant}) {
-            const Cell cell{epsilon, clip, epochs};
-            const std::string key = fmt::format("{} epsilon {} clip {} epochs {} {} x {}",
-                                                set.name,
-                                                epsilon,
-                                                clip,
-                                                epochs,
-                                                kNames[column],
-                                                kRuns);
-            const nlohmann::json* result = results.find(key);
-            if (result == nullptr) {
-              SOTTO_ASSIGN(nlohmann::json measured, measure(set, cell, column));
-              result = &results.add(key, std::move(measured));
-            }
-            accuracy[column] = (*result)["accuracy"];
-            line += fmt::format(
-                "  {:>6.2f} ± {:<4.2f}", accuracy[column], (*result)["accuracy_sd"].get<double>());
-            fmt::print(stderr, "\r{} of {} cells  ", ++done, cells);
+    for (const double clip : {0.5, 1.0, 2.5, 5.0})
+      for (const int epochs : {60, 120, 200}) {
+        std::string line = fmt::format("{:<10} {:>7} {:>5} {:>6}", set.name, epsilon, clip, epochs);
+        double accuracy[3];
+        for (const Column column : {kMatched, kDecaying, kConstant}) {
+          const Cell cell{epsilon, clip, epochs};
+          const std::string key = fmt::format("{} epsilon {} clip {} epochs {} {} x {}",
+                                              set.name,
+                                              epsilon,
+                                              clip,
+                                              epochs,
+                                              kNames[column],
+                                              kRuns);
+          const nlohmann::json* result = results.find(key);
+          if (result == nullptr) {
+            SOTTO_ASSIGN(nlohmann::json measured, measure(set, cell, column));
+            result = &results.add(key, std::move(measured));
           }
-          fmt::print(stderr, "\r");
-          fmt::print("{}  {:>+6.2f}\n", line, accuracy[kMatched] - accuracy[kDecaying]);
-          std::fflush(stdout);
+          accuracy[column] = (*result)["accuracy"];
+          line += fmt::format(
+              "  {:>6.2f} ± {:<4.2f}", accuracy[column], (*result)["accuracy_sd"].get<double>());
+          fmt::print(stderr, "\r{} of {} cells  ", ++done, cells);
         }
+        fmt::print(stderr, "\r");
+        fmt::print("{}  {:>+6.2f}\n", line, accuracy[kMatched] - accuracy[kDecaying]);
+        std::fflush(stdout);
+      }
   return {};
 }
 
