@@ -72,21 +72,6 @@ double deviation(const std::vector<double>& values) {
 
 // ---- 1. Covertype, the tables of [GW23] -------------------------------------------------------
 
-struct Tolerance {
-  const char* name;
-  double gradient, curvature;
-};
-constexpr Tolerance kTolerances[] = {{"loose", 0.060, 0.245}, {"tight", 0.030, 0.173}};
-constexpr double kEpsilons[] = {0.2, 0.6, 1.0};
-const std::vector<std::pair<const char*, const char*>> kTableMethods = {{"dp-tr", "TR"},
-                                                                        {"dp-tr-b", "TR-B"},
-                                                                        {"opt", "OPT"},
-                                                                        {"opt-b", "OPT-B"},
-                                                                        {"opt-ls", "OPT-LS"},
-                                                                        {"2opt", "2OPT"},
-                                                                        {"2opt-b", "2OPT-B"},
-                                                                        {"2opt-ls", "2OPT-LS"}};
-
 Expected<json> covertype_cell(const Table& table,
                               const std::string& method,
                               const Tolerance& tolerance,
@@ -216,20 +201,29 @@ Expected<bool> comparison(const std::string& name, const Table& table, Results& 
     best = &results.add(best_key, truth_at(table, true, problem.regularizer, result.w).objective);
   }
   const double optimum = best->get<double>();
-  fmt::print("# {}: alpha 0.1, n = {}, optimum {:.4f}\n", name, table.units(), optimum);
-  fmt::print(
-      "# {:10} {:>4} | {:>8} {:>8} {:>7} {:>8}\n", "method", "eps", "|g|", "gap", "passes", "s");
+  fmt::print("# {}: n = {}, optimum {:.4f}\n", name, table.units(), optimum);
+  fmt::print("# {:10} {:>5} {:>4} | {:>8} {:>8} {:>7} {:>8}\n",
+             "method",
+             "alpha",
+             "eps",
+             "|g|",
+             "gap",
+             "passes",
+             "s");
   for (const double epsilon : {0.5, 1.0, 2.0})
-    for (const char* method : {"dp-tr", "dp-str", "dp-gd-sosp", "dp-gd"}) {
-      const std::string key = fmt::format("comparison {} {} epsilon {}", name, method, epsilon);
+    for (const auto& [method, alpha] : kCompared) {
+      const std::string key = fmt::format("comparison {} {}{} epsilon {}",
+                                          name,
+                                          method,
+                                          *alpha ? std::string(" alpha ") + alpha : std::string(),
+                                          epsilon);
       const json* cell = results.find(key);
       if (!cell) {
         fmt::print(stderr, "{}\n", key);
         std::vector<double> norms, gaps, passes, seconds;
         for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
-          // Every method spends its budget: alpha is what it may stop at, as in the paper.
           GivenOptions options;
-          if (std::string(method) != "dp-gd") options = {{"gradient_tolerance", "0.1"}};
+          if (*alpha) options = {{"gradient_tolerance", alpha}};
           SOTTO_ASSIGN(const TrainResult run,
                        run_once(engine, problem, method, options, epsilon, delta, seed));
           const Truth truth = truth_at(table, true, problem.regularizer, run.w);
@@ -244,16 +238,16 @@ Expected<bool> comparison(const std::string& name, const Table& table, Results& 
                              {"passes", mean(passes)},
                              {"seconds", mean(seconds)}});
       }
-      fmt::print("# {:10} {:>4} | {:8.4f} {:8.4f} {:7.1f} {:8.3f}\n",
+      fmt::print("# {:10} {:>5} {:>4} | {:8.4f} {:8.4f} {:7.1f} {:8.3f}\n",
                  method,
+                 *alpha ? alpha : "own",
                  epsilon,
                  (*cell)["gradient_norm"].get<double>(),
                  (*cell)["gap"].get<double>(),
                  (*cell)["passes"].get<double>(),
                  (*cell)["seconds"].get<double>());
-      const std::string what = fmt::format("{} {} epsilon {}", name, method, epsilon);
-      figure(what, "gradient norm, mean of runs", (*cell)["gradient_norm"], kInfinity);
-      figure(what, "optimality gap, mean of runs", (*cell)["gap"], kInfinity);
+      figure(key, "gradient norm, mean of runs", (*cell)["gradient_norm"], kInfinity);
+      figure(key, "optimality gap, mean of runs", (*cell)["gap"], kInfinity);
     }
   return true;
 }

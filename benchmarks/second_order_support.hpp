@@ -176,6 +176,32 @@ inline std::string published(const std::string& method,
   return found->second[epsilon < 0.3 ? 0 : epsilon < 0.8 ? 1 : 2];
 }
 
+struct Tolerance {
+  const char* name;
+  double gradient, curvature;
+};
+inline constexpr Tolerance kTolerances[] = {{"loose", 0.060, 0.245}, {"tight", 0.030, 0.173}};
+inline constexpr double kEpsilons[] = {0.2, 0.6, 1.0};
+inline const std::vector<std::pair<const char*, const char*>> kTableMethods = {
+    {"dp-tr", "TR"},
+    {"dp-tr-b", "TR-B"},
+    {"opt", "OPT"},
+    {"opt-b", "OPT-B"},
+    {"opt-ls", "OPT-LS"},
+    {"2opt", "2OPT"},
+    {"2opt-b", "2OPT-B"},
+    {"2opt-ls", "2OPT-LS"}};
+
+// At the paper's alpha, where a search stops as soon as it may, and at the methods' own tolerance,
+// which follows the budget.
+inline constexpr std::pair<const char*, const char*> kCompared[] = {{"dp-tr", "0.1"},
+                                                                    {"dp-str", "0.1"},
+                                                                    {"dp-gd-sosp", "0.1"},
+                                                                    {"dp-tr", ""},
+                                                                    {"dp-str", ""},
+                                                                    {"dp-gd-sosp", ""},
+                                                                    {"dp-gd", ""}};
+
 /// Finished cells, one JSON line each; a second run skips them.
 class Results {
  public:
