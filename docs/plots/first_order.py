@@ -66,7 +66,7 @@ set output '{HERE / (method + ".svg")}'
 set multiplot layout 1,2
 set border 3; set tics nomirror; set grid ytics lc rgb '#e5e7eb'
 set logscale x; set xlabel 'passes over the data'
-set key top right samplen 1.5 spacing 1.1
+set key opaque top right samplen 1.5 spacing 1.1
 set yrange [0.32:0.55]
 {plot1}
 set logscale y; set yrange [*:*]
