@@ -117,7 +117,7 @@ Expected<json> covertype_cell(const Table& table,
               {"passes", mean(passes)}};
 }
 
-Expected<bool> covertype_tables(const Table& table, Results& results) {
+Expected<bool> covertype_tables(const Table& table, ResultFile& results) {
   bool holds = true;
   for (const bool normal_start : {true, false}) {
     int crosses = 0;
@@ -182,7 +182,7 @@ Expected<bool> covertype_tables(const Table& table, Results& results) {
 
 // ---- 2. The comparison of [WX20] ----------------------------------------------------------------
 
-Expected<bool> comparison(const std::string& name, const Table& table, Results& results) {
+Expected<bool> comparison(const std::string& name, const Table& table, ResultFile& results) {
   const GlmEngine engine(table, {});
   const PublicProblem problem = problem_of(table, 1, Relation::kReplaceOne);
   const double delta = 1 / static_cast<double>(table.units());
@@ -255,7 +255,7 @@ Expected<bool> comparison(const std::string& name, const Table& table, Results& 
 // ---- 3. a9a
 // --------------------------------------------------------------------------------------
 
-Expected<bool> newton_on_a9a(const Table& table, Results& results) {
+Expected<bool> newton_on_a9a(const Table& table, ResultFile& results) {
   const GlmEngine engine(table, {});
   const PublicProblem problem = problem_of(table, 3.7417, Relation::kReplaceOne);
   constexpr int kRuns = 20;
@@ -368,7 +368,7 @@ Expected<json> saddle_cell(const Table& table,
               {"passes", mean(passes)}};
 }
 
-Expected<bool> saddles(Results& results) {
+Expected<bool> saddles(ResultFile& results) {
   const Table table = phase_retrieval(20'000, 10);
   // Public choices for a problem of this size, the same for all: what clips, how smooth.
   const GivenOptions search = {{"gradient_tolerance", "0.05"},
@@ -463,7 +463,7 @@ Expected<bool> saddles(Results& results) {
 }
 
 Expected<bool> run(const std::filesystem::path& path) {
-  Results results(path);
+  ResultFile results(path);
   bool holds = true;
   SOTTO_ASSIGN(const Table a9a, libsvm("a9a", 123, 3.7417));
   SOTTO_ASSIGN(const bool newton, newton_on_a9a(a9a, results));

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "benchmarks/result_file.hpp"
 #include "sotto/objective/glm.hpp"
 #include "sotto/training/measures.hpp"
 #include "sotto/training/train.hpp"
@@ -112,14 +113,7 @@ inline bool report(const std::string& name,
                    double value,
                    double bound,
                    bool at_least = false) {
-  const bool holds = !std::isfinite(bound) || (at_least ? value >= bound : value <= bound);
-  nlohmann::json json = {
-      {"bench", "utility_constraints"}, {"case", name}, {"ratio", ratio}, {"value", value}};
-  json["bound"] = std::isfinite(bound) ? nlohmann::json(bound) : nlohmann::json(nullptr);
-  json["holds"] = holds;
-  fmt::print("{}\n", json.dump());
-  std::fflush(stdout);
-  return holds;
+  return print_figure("utility_constraints", name, ratio, value, bound, at_least);
 }
 
 }  // namespace sotto::bench

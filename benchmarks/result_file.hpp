@@ -1,5 +1,9 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -8,9 +12,9 @@
 
 namespace sotto {
 
-/// The finished cells of a long study, one JSON line each ({"key": …, "result": …}): a study that is
-/// started again goes on where it stopped. The key names all that a result depends on. A line that
-/// was cut off by a crash is ignored, and its cell is run again.
+/// The finished cells of a long study, one JSON line each ({"key": …, "result": …}): a study that
+/// is started again goes on where it stopped. The key names all that a result depends on. A line
+/// that was cut off by a crash is ignored, and its cell is run again.
 class ResultFile {
  public:
   explicit ResultFile(const std::filesystem::path& path) {
@@ -38,5 +42,21 @@ class ResultFile {
   std::map<std::string, nlohmann::json> results_;
   std::ofstream file_;
 };
+
+/// Prints a figure as its JSON line; an infinite bound: reported only. True if the bound holds.
+inline bool print_figure(const std::string& bench,
+                         const std::string& name,
+                         const std::string& ratio,
+                         double value,
+                         double bound,
+                         bool at_least = false) {
+  const bool holds = !std::isfinite(bound) || (at_least ? value >= bound : value <= bound);
+  nlohmann::json json = {{"bench", bench}, {"case", name}, {"ratio", ratio}, {"value", value}};
+  json["bound"] = std::isfinite(bound) ? nlohmann::json(bound) : nlohmann::json(nullptr);
+  json["holds"] = holds;
+  fmt::print("{}\n", json.dump());
+  std::fflush(stdout);
+  return holds;
+}
 
 }  // namespace sotto

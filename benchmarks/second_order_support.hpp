@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/result_file.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/data/load.hpp"
 #include "sotto/data/table.hpp"
@@ -202,45 +203,12 @@ inline constexpr std::pair<const char*, const char*> kCompared[] = {{"dp-tr", "0
                                                                     {"dp-gd-sosp", ""},
                                                                     {"dp-gd", ""}};
 
-/// Finished cells, one JSON line each; a second run skips them.
-class Results {
- public:
-  explicit Results(const std::filesystem::path& path) {
-    if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
-    std::ifstream before(path);
-    for (std::string line; std::getline(before, line);) {
-      const auto json = nlohmann::json::parse(line, nullptr, false);
-      if (json.is_object() && json.contains("key")) done_[json["key"]] = json["result"];
-    }
-    file_.open(path, std::ios::app);
-  }
-  const nlohmann::json* find(const std::string& key) const {
-    const auto found = done_.find(key);
-    return found == done_.end() ? nullptr : &found->second;
-  }
-  const nlohmann::json& add(const std::string& key, nlohmann::json result) {
-    file_ << nlohmann::json{{"key", key}, {"result", result}}.dump() << std::endl;
-    return done_[key] = std::move(result);
-  }
-
- private:
-  std::map<std::string, nlohmann::json> done_;
-  std::ofstream file_;
-};
-
 inline bool figure(const std::string& what,
                    const std::string& ratio,
                    double value,
                    double bound,
                    bool at_least = false) {
-  const bool holds = !std::isfinite(bound) || (at_least ? value >= bound : value <= bound);
-  nlohmann::json json = {
-      {"bench", "utility_second_order"}, {"case", what}, {"ratio", ratio}, {"value", value}};
-  json["bound"] = std::isfinite(bound) ? nlohmann::json(bound) : nlohmann::json(nullptr);
-  json["holds"] = holds;
-  fmt::print("{}\n", json.dump());
-  std::fflush(stdout);
-  return holds;
+  return print_figure("utility_second_order", what, ratio, value, bound, at_least);
 }
 
 }  // namespace sotto::bench
