@@ -1,14 +1,20 @@
 // What a gradient pair costs beside a gradient, on dense and sparse rows of a linear model, and how
-// long a dp-srm run takes. Data is made here, in the shapes of covtype (dense) and a9a (sparse).
+// long a dp-srm run takes beside as many steps in PyTorch. Data is made here, in the shapes of
+// covtype (dense) and a9a (sparse).
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <functional>
 #include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "sotto/core/parallel.hpp"
@@ -107,7 +113,29 @@ bool bench_pair(const Table& table, const char* name, double bound) {
          separate;
 }
 
-/// A dp-srm run on rows like a9a's against the 0.60 s that its paper printed for a9a.
+/// Seconds for `steps` steps of batches of `batch` in PyTorch, or nothing where it is not
+/// installed.
+std::optional<nlohmann::json> peer_times(const Table& table,
+                                         const std::string& steps,
+                                         const std::string& batch) {
+  const std::string command =
+      fmt::format("/usr/bin/python3 {}/benchmarks/peers/dp_srm_torch.py {} {} {} {} 2>/dev/null",
+                  SOTTO_SOURCE_DIR,
+                  table.rows(),
+                  table.dim(),
+                  steps,
+                  batch);
+  std::FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return std::nullopt;
+  char line[256] = "";
+  const bool read = std::fgets(line, sizeof line, pipe) != nullptr;
+  if (pclose(pipe) != 0 || !read) return std::nullopt;
+  fmt::print(stderr, "PyTorch, its better thread count: {}", line);
+  return nlohmann::json::parse(line);
+}
+
+/// A dp-srm run on rows like a9a's against the 0.60 s that its paper printed for a9a, and against
+/// as many steps of the same batch size in PyTorch.
 bool bench_run() {
   const Table table = make_sparse(32561);
   const GlmEngine engine(table, {});
@@ -122,18 +150,37 @@ bool bench_run() {
   options.epsilon = 0.2;
   options.delta = 1e-5;
   options.seed = 1;
+  std::map<std::string, std::string> settings;
   double best = std::numeric_limits<double>::infinity();
   for (int k = 0; k < 10; ++k) {
     NoObserver observer;
     auto prepared = prepare(problem, options);
     if (!prepared) return false;
+    for (const auto& setting : prepared->configured.settings)
+      settings[setting.name] = setting.value;
     const auto result = train(engine, problem, options, *std::move(prepared), observer);
     if (!result) return false;
     best = std::min(best, result->record.train_seconds);
   }
-  fmt::print(stderr, "dp-srm on 32561 x 123 sparse rows: {:.4f} s\n", best);
-  return report(
-      "dp-srm, 32561 x 123 sparse", "run / a twentieth of the printed 0.60 s", best / 0.03, 1);
+  fmt::print(stderr,
+             "dp-srm on 32561 x 123 sparse rows, {} steps of {}: {:.4f} s\n",
+             settings["steps"],
+             settings["expected_batch"],
+             best);
+  constexpr const char* kCase = "dp-srm, 32561 x 123 sparse";
+  bool holds = report(kCase, "run / a twentieth of the printed 0.60 s", best / 0.03, 1);
+  if (const auto peer = peer_times(table, settings["steps"], settings["expected_batch"])) {
+    holds &= report(kCase,
+                    "run / PyTorch, per-example gradients by hand",
+                    best / peer->at("seconds").get<double>(),
+                    0.05);
+    report(kCase,
+           "run / PyTorch, by a linear model's algebra",
+           best / peer->at("by_algebra").get<double>(),
+           1);
+  } else
+    fmt::print(stderr, "PyTorch is not installed: not compared\n");
+  return holds;
 }
 
 int run() {

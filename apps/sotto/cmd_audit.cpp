@@ -241,7 +241,10 @@ Action add_audit(CLI::App& app) {
   verb->add_option(
           "--view", a->view, "what the attacker sees: all released values, or the final model")
       ->capture_default_str();
-  verb->add_option("--canary", a->canary, "direction (alone in its feature) or label-flip")
+  verb->add_option(
+          "--canary",
+          a->canary,
+          "direction (alone in its feature), label-flip, or spread (against choices of vertices)")
       ->capture_default_str();
   verb->add_option("--confidence", a->confidence, "of the lower bound")->capture_default_str();
   verb->add_option("--seed", a->seed, "of the audit's own randomness")->capture_default_str();

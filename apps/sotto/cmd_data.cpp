@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -7,12 +8,23 @@
 
 #include "data_options.hpp"
 #include "exit_codes.hpp"
+#include "sotto/data/synthetic_linear.hpp"
+#include "sotto/data/synthetic_phase.hpp"
 #include "verbs.hpp"
 
 namespace sotto::app {
 namespace {
 
+struct Made {
+  std::string kind;
+  std::int64_t rows = 10'000;
+  std::int64_t dim = 100;
+  std::uint64_t seed = 1;
+  std::uint64_t part = 0;
+};
+
 struct Arguments {
+  Made made;
   std::string path;
   std::string output;
   DataArguments data;
@@ -20,6 +32,7 @@ struct Arguments {
   std::optional<std::int64_t> public_n;
   bool unsafe_diagnostics = false;
   bool json = false;
+  PhaseRetrievalOptions phase;
 };
 
 Expected<LabelKind> parse_labels(const std::string& text) {
@@ -113,6 +126,48 @@ Expected<int> convert(const Arguments& arguments) {
   return kSuccess;
 }
 
+Expected<int> make_phase(const Arguments& arguments) {
+  const PhaseRetrievalOptions& phase = arguments.phase;
+  if (phase.rows < 1 || phase.dim < 1 || !(phase.label_bound > 0) || !(phase.noise >= 0))
+    return fail(ErrorKind::kUsage,
+                "--rows, --dim and --label-bound must be positive and --noise not negative.");
+  SOTTO_TRY(write_table(arguments.output, make_phase_retrieval(phase).table));
+  fmt::print("{} written: nobody's data. Train with --loss phase-retrieval:{} --row-norm 1.\n",
+             arguments.output,
+             phase.label_bound);
+  return kSuccess;
+}
+
+/// Public, made-up rows with a known truth.
+Expected<int> make(const Arguments& arguments) {
+  const Made& m = arguments.made;
+  if (m.rows < 1 || m.dim < 100 || m.rows * std::min<std::int64_t>(m.dim, 1000) > 20'000'000'000)
+    return fail(ErrorKind::kUsage,
+                fmt::format("data make needs --rows of at least 1 and --dim of at least 100, but "
+                            "they are {} and {}.",
+                            m.rows,
+                            m.dim));
+  LinearData data;
+  if (m.kind == "linear")
+    data = make_dense_linear(m.rows, m.dim, m.seed, m.part);
+  else if (m.kind == "signs")
+    data = make_sign_rows(m.rows, m.dim, 20, m.seed, m.part);
+  else if (m.kind == "sparse")
+    data = make_sparse_linear({m.rows, m.dim, 10, 0.3, 40, 1}, m.seed, m.part);
+  else
+    return fail(ErrorKind::kUsage,
+                fmt::format("unknown kind of data '{}'. Known: linear, signs, sparse.", m.kind));
+  SOTTO_TRY(write_table(arguments.output, data.table));
+  fmt::print("{} written: {} made-up rows, {} features", arguments.output, m.rows, m.dim);
+  if (m.kind != "linear") {
+    fmt::print(", relevant (counted from 1)");
+    for (std::size_t k = 0; k < data.relevant.size(); ++k)
+      fmt::print(" {}{}", data.weights[k] > 0 ? "+" : "-", data.relevant[k] + 1);
+  }
+  fmt::print("\n");
+  return kSuccess;
+}
+
 }  // namespace
 
 Action add_data(CLI::App& app) {
@@ -133,11 +188,37 @@ Action add_data(CLI::App& app) {
       verb->add_subcommand("convert", "rewrite as LIBSVM, or as a pair X.npy,y.npy");
   convert_verb->add_option("FILE", a->path, "input")->required();
   convert_verb->add_option("OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy")->required();
+  auto* phase_verb = verb->add_subcommand(
+      "phase-retrieval", "make a problem with a strict saddle at 0 (docs/data.md)");
+  phase_verb->add_option("OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy")->required();
+  phase_verb->add_option("--rows", a->phase.rows, "rows")->capture_default_str();
+  phase_verb->add_option("--dim", a->phase.dim, "features")->capture_default_str();
+  phase_verb->add_option("--seed", a->phase.seed, "decides the truth and all rows")
+      ->capture_default_str();
+  phase_verb->add_option("--part", a->phase.part, "0 for training, 1 for testing, …")
+      ->capture_default_str();
+  phase_verb->add_option("--noise", a->phase.noise, "standard deviation of the labels' noise")
+      ->capture_default_str();
+  phase_verb->add_option("--label-bound", a->phase.label_bound, "labels are clamped to [0, this]")
+      ->capture_default_str();
+  auto* make_verb = verb->add_subcommand(
+      "make", "write made-up rows of a linear model with a known truth (docs/data.md)");
+  make_verb->add_option("KIND", a->made.kind, "linear, signs or sparse")->required();
+  make_verb->add_option("OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy")->required();
+  make_verb->add_option("--rows", a->made.rows, "number of rows")->capture_default_str();
+  make_verb->add_option("--dim", a->made.dim, "number of features")->capture_default_str();
+  make_verb->add_option("--seed", a->made.seed, "decides everything")->capture_default_str();
+  make_verb->add_option("--part", a->made.part, "other rows of the same truth, e.g. for testing")
+      ->capture_default_str();
   for (auto* each : {info_verb, convert_verb}) {
     each->add_option("--labels", a->labels, "binary, multiclass or real")->capture_default_str();
     a->data.add_to(*each);
   }
-  return [a, info_verb] { return info_verb->parsed() ? info(*a) : convert(*a); };
+  return [a, info_verb, make_verb, phase_verb] {
+    if (phase_verb->parsed()) return make_phase(*a);
+    if (make_verb->parsed()) return make(*a);
+    return info_verb->parsed() ? info(*a) : convert(*a);
+  };
 }
 
 }  // namespace sotto::app

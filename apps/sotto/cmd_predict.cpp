@@ -35,7 +35,7 @@ std::string prediction_lines(const Model& model,
   std::string lines;
   for (const double value : values) {
     if (!classification)
-      lines += fmt::format("{}\n", value);
+      lines += fmt::format("{}\n", prediction(model.loss, value));
     else if (probabilities)
       lines += fmt::format("{}\n", 1 / (1 + std::exp(-value)));
     else

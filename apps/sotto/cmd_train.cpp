@@ -18,6 +18,7 @@
 #include "sotto/core/file.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/objective/glm.hpp"
+#include "sotto/training/measures.hpp"
 #include "sotto/training/train.hpp"
 #include "summary.hpp"
 #include "verbs.hpp"
@@ -35,6 +36,8 @@ struct Arguments {
   NetworkArguments network;
   std::string loss = "logistic";
   std::string regularizer = "none";
+  std::string constraint = "none";
+  double row_max = 0;
   std::optional<double> epsilon;
   std::optional<double> delta;
   std::optional<double> noise_multiplier;
@@ -57,6 +60,7 @@ struct Request {
   const MethodInfo* method = nullptr;
   LossSpec loss;
   Regularizer regularizer;
+  ConstraintPtr constraint;
   Relation relation = Relation::kZeroOut;
   TrainOptions train;
 };
@@ -66,6 +70,10 @@ Expected<Request> read_request(const Arguments& arguments) {
   SOTTO_ASSIGN(request.method, find_method(arguments.method.name));
   SOTTO_ASSIGN(request.loss, parse_loss(arguments.loss));
   SOTTO_ASSIGN(request.regularizer, Regularizer::parse(arguments.regularizer));
+  SOTTO_ASSIGN(request.constraint, parse_constraint(arguments.constraint));
+  if (!(arguments.row_max >= 0 && std::isfinite(arguments.row_max)))
+    return fail(ErrorKind::kUsage,
+                fmt::format("--row-max must be finite and > 0, but is {}.", arguments.row_max));
   SOTTO_ASSIGN(request.relation, parse_relation(arguments.neighbours));
   if (request.method->is_private && !arguments.delta)
     return fail(
@@ -107,6 +115,8 @@ PublicProblem make_problem(const Request& request,
   problem.regularizer =
       arguments.data.bias ? request.regularizer.on_first(dimension - 1) : request.regularizer;
   problem.relation = request.relation;
+  problem.constraint = request.constraint;
+  if (arguments.row_max > 0) problem.row_max = arguments.row_max;
   return problem;
 }
 
@@ -119,11 +129,37 @@ Expected<void> require_row_norm(const PublicProblem& problem, const Request& req
                        [&](const auto& o) { return o.first == name; });
   };
   if (given("clip_radius") && given("step_size")) return {};
+  if (request.method->constraints && std::isfinite(problem.row_max)) return {};
   return fail(
       ErrorKind::kUsage,
       "no public bound on the norm of a row is declared, and one taken from the rows would leak. "
       "Give --row-norm R (longer rows are scaled down to it; for 0/1 data with k ones a row, R = "
-      "sqrt(k)), a --schema with bounds, or both --clip-radius and --step-size.");
+      "sqrt(k)), a --schema with bounds, or both --clip-radius and --step-size; dp-pgd, dp-pmd, "
+      "dp-fw-l2 "
+      "and dp-fw-l1 also take --row-max.");
+}
+
+/// The certificate and what the evaluation log adds.
+void print_measures(const RunRecord& record) {
+  if (const auto& certificate = record.gap)
+    fmt::print("certificate  Frank-Wolfe gap {:.4g} ± {:.4g} ({:g} % confidence, paid for)\n",
+               certificate->gap,
+               certificate->half_width,
+               100 * certificate->confidence);
+  if (record.population && record.constraint != "none")
+    fmt::print("population   gradient norm {:.4g}, standard error {:.4g} ({} public rows)\n",
+               record.population->norm,
+               record.population->standard_error,
+               record.population->rows);
+  if (!record.diagnostics) return;
+  fmt::print("NOT private: training objective {:.6f}, gradient norm {:.6f}",
+             record.diagnostics->objective,
+             record.diagnostics->gradient_norm);
+  if (const auto& norm = record.diagnostics->projected_gradient_norm)
+    fmt::print(", projected gradient norm {:.6f}", *norm);
+  if (const auto& gap = record.diagnostics->frank_wolfe_gap)
+    fmt::print(", Frank-Wolfe gap {:.6f}", *gap);
+  fmt::print(" (--unsafe-diagnostics)\n");
 }
 
 std::string origin_text(const std::string& origin) {
@@ -267,6 +303,7 @@ Expected<int> run_train(const Arguments& arguments) {
   RunRecord& record = result.record;
   record.loss = to_string(request.loss);
   record.regularizer = request.regularizer.to_string();
+  record.constraint = arguments.constraint;
   record.load_seconds = load_seconds;
   if (Progress::interrupted()) {
     fmt::print(stderr,
@@ -276,9 +313,12 @@ Expected<int> run_train(const Arguments& arguments) {
                request.train.journal_path);
     return kInterrupted;
   }
-  if (test)
+  if (test) {
     record.test =
         evaluate(test->table, result.w, request.loss, problem.regularizer.value(result.w));
+    const GlmEngine held_out(test->table, request.loss);
+    if (held_out.units() >= 2) record.population = population_gradient(held_out, problem, result.w);
+  }
 
   Model model;
   model.method = record.method;
@@ -291,6 +331,7 @@ Expected<int> run_train(const Arguments& arguments) {
   model.feature_names = data.feature_names;
   model.schema = data.schema_text;
   model.privacy = record.privacy;
+  model.certificate = record.certificate;
   SOTTO_TRY(save_model(model, arguments.model_path));
   if (!arguments.record_path.empty())
     SOTTO_TRY(write_file_atomically(arguments.record_path, to_json(record).dump(1) + "\n"));
@@ -301,12 +342,9 @@ Expected<int> run_train(const Arguments& arguments) {
     fmt::print("{}\n", json.dump());
   } else {
     fmt::print("{}\n", brief(record));
+    if (record.certificate) fmt::print("{}\n", to_string(*record.certificate));
     if (record.test) print_metrics(*record.test, model.class_names, "test");
-    if (record.diagnostics)
-      fmt::print(
-          "NOT private: training objective {:.6f}, gradient norm {:.6f} (--unsafe-diagnostics)\n",
-          record.diagnostics->objective,
-          record.diagnostics->gradient_norm);
+    print_measures(record);
     if (!arguments.quiet) fmt::print(stderr, "model written to {}\n", arguments.model_path);
   }
   return kSuccess;
@@ -343,12 +381,26 @@ Action add_train(CLI::App& app) {
                    "gaussian, zcdp, rdp or pld; default: the tightest that applies")
       ->group("Privacy");
   a->method.add_to(*verb);
-  verb->add_option("--loss", a->loss, "logistic, sigmoid, squared, huber or huber:THRESHOLD")
+  verb->add_option("--loss",
+                   a->loss,
+                   "logistic, sigmoid, squared, huber[:THRESHOLD] or phase-retrieval[:LABEL_BOUND]")
       ->capture_default_str()
       ->group("Model");
   verb->add_option(
-          "--regularizer", a->regularizer, "none, l2:LAMBDA, l1:LAMBDA or nonconvex:LAMBDA")
+          "--regularizer",
+          a->regularizer,
+          "none, l2:LAMBDA, l1:LAMBDA, nonconvex:LAMBDA, elastic:LAMBDA,MU or group-l1:LAMBDA,SIZE")
       ->capture_default_str()
+      ->group("Model");
+  verb->add_option("--constraint",
+                   a->constraint,
+                   "keep the weights in l2:R, l1:R, simplex, box:LOW,HIGH, linf:R, group-l1:R,SIZE "
+                   "or polytope:FILE (methods dp-pgd, dp-pmd, dp-fw-l2, dp-fw-l1)")
+      ->capture_default_str()
+      ->group("Model");
+  verb->add_option("--row-max",
+                   a->row_max,
+                   "declared bound on the absolute entries of a row, for default steps and clips")
       ->group("Model");
   a->network.add_to(*verb);
   a->data.add_to(*verb);

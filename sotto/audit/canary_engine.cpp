@@ -77,6 +77,22 @@ void CanaryEngine::split(const Block& block, Mine& mine) const {
   mine.numbers.resize(mine.indices.size());
 }
 
+void CanaryEngine::scatter(const Mine& mine,
+                           std::span<const double> numbers,
+                           std::span<double> all) {
+  for (std::size_t k = 0; k < mine.places.size(); ++k)
+    all[static_cast<std::size_t>(mine.places[k])] = numbers[k];
+}
+
+void CanaryEngine::gather(Mine& mine, std::span<const double> all) {
+  for (std::size_t k = 0; k < mine.places.size(); ++k)
+    mine.numbers[k] = all[static_cast<std::size_t>(mine.places[k])];
+}
+
+double CanaryEngine::canary_norm(std::int64_t canary) const {
+  return inserted(canary) ? kLength * kRoundUp : 0.0;
+}
+
 void CanaryEngine::evaluate_gradients(const Block& block,
                                       std::span<const double> w,
                                       Workspace& workspace,
@@ -85,19 +101,16 @@ void CanaryEngine::evaluate_gradients(const Block& block,
   split(block, mine);
   if (mine.inner_block.count > 0)
     inner_.evaluate_gradients(mine.inner_block, w, *mine.inner, mine.numbers);
-  for (std::size_t k = 0; k < mine.places.size(); ++k)
-    norms[static_cast<std::size_t>(mine.places[k])] = mine.numbers[k];
+  scatter(mine, mine.numbers, norms);
   for (std::size_t k = 0; k < mine.canaries.size(); ++k)
-    norms[static_cast<std::size_t>(mine.canary_places[k])] =
-        inserted(mine.canaries[k]) ? kLength * kRoundUp : 0.0;
+    norms[static_cast<std::size_t>(mine.canary_places[k])] = canary_norm(mine.canaries[k]);
 }
 
 void CanaryEngine::add_gradients(Workspace& workspace,
                                  std::span<const double> weights,
                                  std::span<double> sum) const {
   auto& mine = static_cast<Mine&>(workspace);
-  for (std::size_t k = 0; k < mine.places.size(); ++k)
-    mine.numbers[k] = weights[static_cast<std::size_t>(mine.places[k])];
+  gather(mine, weights);
   if (!mine.places.empty()) inner_.add_gradients(*mine.inner, mine.numbers, sum);
   for (std::size_t k = 0; k < mine.canaries.size(); ++k) {
     const double weight = weights[static_cast<std::size_t>(mine.canary_places[k])];
@@ -105,6 +118,55 @@ void CanaryEngine::add_gradients(Workspace& workspace,
     const Vector& v = direction(mine.canaries[k]);
     for (std::size_t j = 0; j < sum.size(); ++j)
       sum[j] += weight * kLength * v[static_cast<Eigen::Index>(j)];
+  }
+}
+
+void CanaryEngine::evaluate_hessians(const Block& block,
+                                     std::span<const double> w,
+                                     Workspace& workspace,
+                                     std::span<double> norms) const {
+  auto& mine = static_cast<Mine&>(workspace);
+  split(block, mine);
+  if (mine.inner_block.count > 0)
+    inner_.evaluate_hessians(mine.inner_block, w, *mine.inner, mine.numbers);
+  scatter(mine, mine.numbers, norms);
+  for (const std::int64_t place : mine.canary_places) norms[static_cast<std::size_t>(place)] = 0;
+}
+
+void CanaryEngine::add_hessians(Workspace& workspace,
+                                std::span<const double> weights,
+                                std::span<double> sum) const {
+  auto& mine = static_cast<Mine&>(workspace);
+  gather(mine, weights);
+  if (!mine.places.empty()) inner_.add_hessians(*mine.inner, mine.numbers, sum);
+}
+
+void CanaryEngine::add_hessian_products(Workspace& workspace,
+                                        std::span<const double> weights,
+                                        std::span<const double> v,
+                                        std::span<double> sum) const {
+  auto& mine = static_cast<Mine&>(workspace);
+  gather(mine, weights);
+  if (!mine.places.empty()) inner_.add_hessian_products(*mine.inner, mine.numbers, v, sum);
+}
+
+void CanaryEngine::evaluate_gradients_and_hessians(const Block& block,
+                                                   std::span<const double> w,
+                                                   Workspace& workspace,
+                                                   std::span<double> gradient_norms,
+                                                   std::span<double> hessian_norms) const {
+  auto& mine = static_cast<Mine&>(workspace);
+  split(block, mine);
+  std::vector<double> hessians(mine.numbers.size());
+  if (mine.inner_block.count > 0)
+    inner_.evaluate_gradients_and_hessians(
+        mine.inner_block, w, *mine.inner, mine.numbers, hessians);
+  scatter(mine, mine.numbers, gradient_norms);
+  scatter(mine, hessians, hessian_norms);
+  for (std::size_t k = 0; k < mine.canaries.size(); ++k) {
+    const auto place = static_cast<std::size_t>(mine.canary_places[k]);
+    gradient_norms[place] = canary_norm(mine.canaries[k]);
+    hessian_norms[place] = 0;
   }
 }
 
@@ -116,8 +178,7 @@ void CanaryEngine::evaluate_losses(const Block& block,
   split(block, mine);
   if (mine.inner_block.count > 0)
     inner_.evaluate_losses(mine.inner_block, w, *mine.inner, mine.numbers);
-  for (std::size_t k = 0; k < mine.places.size(); ++k)
-    losses[static_cast<std::size_t>(mine.places[k])] = mine.numbers[k];
+  scatter(mine, mine.numbers, losses);
   for (const std::int64_t place : mine.canary_places) losses[static_cast<std::size_t>(place)] = 0;
 }
 

@@ -12,7 +12,7 @@ namespace sotto {
 
 /// Any engine with canaries after its own units. A canary's gradient is a random direction, the
 /// same wherever the model is, and so long that every clip radius is reached; one that was not
-/// inserted is there as a unit without any effect. Its loss is 0.
+/// inserted is there as a unit without any effect. Its loss and its Hessian are 0.
 class CanaryEngine final : public Engine {
  public:
   /// Draws the directions and, by fair coins, which canaries are inserted. `inner` must outlive
@@ -42,11 +42,33 @@ class CanaryEngine final : public Engine {
                        std::span<const double> w,
                        Workspace& workspace,
                        std::span<double> losses) const override;
+  bool has_hessian() const override { return inner_.has_hessian(); }
+  bool is_convex() const override { return inner_.is_convex(); }
+  void evaluate_hessians(const Block& block,
+                         std::span<const double> w,
+                         Workspace& workspace,
+                         std::span<double> norms) const override;
+  void add_hessians(Workspace& workspace,
+                    std::span<const double> weights,
+                    std::span<double> sum) const override;
+  void add_hessian_products(Workspace& workspace,
+                            std::span<const double> weights,
+                            std::span<const double> v,
+                            std::span<double> sum) const override;
+  void evaluate_gradients_and_hessians(const Block& block,
+                                       std::span<const double> w,
+                                       Workspace& workspace,
+                                       std::span<double> gradient_norms,
+                                       std::span<double> hessian_norms) const override;
 
  private:
   struct Mine;
   /// Splits the block into the inner engine's units and the canaries.
   void split(const Block& block, Mine& mine) const;
+  /// The inner units' numbers to their places in the block, or from there.
+  static void scatter(const Mine& mine, std::span<const double> numbers, std::span<double> all);
+  static void gather(Mine& mine, std::span<const double> all);
+  double canary_norm(std::int64_t canary) const;
 
   const Engine& inner_;
   std::vector<Vector> directions_;

@@ -19,7 +19,7 @@ class Claim {
   double epsilon() const { return epsilon_; }
   double delta() const { return delta_; }
 
-  /// `gaussian`, `pld` or `plain`.
+  /// `gaussian`, `pld`, `zcdp` or `plain`.
   virtual const char* curve() const = 0;
   /// The largest epsilon' whose curve contradicts the bounds on a test's errors; infinity if no
   /// noise explains them (a sampled release shows nothing of a record that is not drawn).
@@ -45,6 +45,10 @@ Expected<std::unique_ptr<Claim>> event_claim(double epsilon,
                                              double delta,
                                              EventFamily family,
                                              double noise_multiplier);
+
+/// Whatever a zCDP filter of this budget lets pass: rho-zCDP with the largest rho that is
+/// (epsilon, delta)-DP.
+std::unique_ptr<Claim> zcdp_claim(double epsilon, double delta);
 
 /// Nothing is known but (epsilon, delta).
 std::unique_ptr<Claim> plain_claim(double epsilon, double delta);

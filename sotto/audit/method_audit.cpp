@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <utility>
 
@@ -13,15 +12,35 @@
 namespace sotto {
 namespace {
 
-using Option = std::pair<const char*, const char*>;
-constexpr std::array<Option, 8> kStrongAttack = {Option{"steps", "20"},
-                                                 Option{"step_size", "0.1"},
-                                                 Option{"schedule", "constant"},
-                                                 Option{"momentum", "0"},
-                                                 Option{"clip_radius", "0.25"},
-                                                 Option{"expected_batch", "20"},
-                                                 Option{"splits", "10"},
-                                                 Option{"candidates", "3"}};
+struct AttackOption {
+  const char* name;
+  const char* value;
+  const char* method = nullptr;  ///< only for this one; else for all that have the option
+};
+constexpr AttackOption kStrongAttack[] = {
+    {"steps", "20"},
+    {"step_size", "0.1"},
+    {"schedule", "constant"},
+    {"momentum", "0"},
+    {"clip_radius", "0.25"},
+    {"expected_batch", "20"},
+    {"clip_max", "0.15"},
+    {"selection", "exponential"},
+    {"drawn_steps", "20", "rrpsgd"},
+    // The canary's gradient changes by more than this in almost every step, so that its difference
+    // is as long as a difference may be; it would be shorter by far than a bound from the step.
+    {"difference_bound", "fixed"},
+    {"difference_clip", "1e-6"},
+    {"mixture", "0.5"},
+    // A choice tells less of a record than its bound says, since all candidates' losses move alike:
+    // it gets a small share. Many small shares, so that the filter leaves little of the budget.
+    {"splits", "40"},
+    {"candidates", "2", "dp-agd"},
+    {"selection_share", "0.01", "dp-agd"},
+};
+
+/// Of the set for methods that need one.
+constexpr double kRadius = 3;
 
 GivenOptions with_defaults(GivenOptions given, const MethodInfo& method) {
   const auto has = [](const auto& list, std::string_view name, auto project) {
@@ -31,7 +50,8 @@ GivenOptions with_defaults(GivenOptions given, const MethodInfo& method) {
   const auto given_name = [](const auto& option) { return option.first; };
   const auto known_name = [](const OptionInfo& option) { return option.name; };
   const bool has_epochs = has(given, "epochs", given_name);
-  for (const auto& [name, value] : kStrongAttack) {
+  for (const auto& [name, value, only] : kStrongAttack) {
+    if (only && only != method.name) continue;
     if (has(given, name, given_name) || !has(method.options, name, known_name)) continue;
     if (std::string_view(name) == "steps" && has_epochs) continue;
     given.emplace_back(name, value);
@@ -91,6 +111,7 @@ Expected<MethodAudit> MethodAudit::prepare(const MethodAuditOptions& options) {
                 fmt::format("--confidence must lie between 0.5 and 1, but is {}. Use 0.95 or 0.99.",
                             options.confidence));
   audit.worlds_ = std::make_unique<Worlds>(options.relation, options.canary);
+  if (method->constraints) audit.worlds_->constrain(l1_ball(kRadius));
   TrainOptions train;
   train.method = options.method;
   train.options = with_defaults(options.options, *method);
@@ -109,6 +130,8 @@ Expected<MethodAudit> MethodAudit::prepare(const MethodAuditOptions& options) {
                      options.delta,
                      [&optimizer, problem](double z) { return optimizer.plan(problem, z).event; },
                      audit.prepared_.noise_multiplier));
+  } else if (audit.prepared_.plan.filter == "zcdp") {
+    audit.claim_ = zcdp_claim(options.epsilon, options.delta);
   } else {
     audit.claim_ = plain_claim(options.epsilon, options.delta);
   }

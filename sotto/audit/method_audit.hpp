@@ -23,7 +23,7 @@ std::string_view to_string(View view);
 struct MethodAuditOptions {
   std::string method = "dp-gd";
   /// The method's own options. Those left open are set for a strong attack where the method has
-  /// them: 20 steps, a tenth of the records a batch, a clip radius that the canary always reaches,
+  /// them: 20 steps, a tenth of the records a batch, clip radii that the canary always reaches,
   /// constant small steps without momentum.
   GivenOptions options;
   double epsilon = 1;

@@ -40,6 +40,29 @@ class Listener final : public Oracle {
     return inner_.select(query);
   }
   Expected<Released<double>> loss(const LossQuery& query) override { return inner_.loss(query); }
+  double gradient_sigma(const GradientQuery& query) const override {
+    return inner_.gradient_sigma(query);
+  }
+  /// Canaries have no Hessian, so that a pair's gradient tells all about them.
+  Expected<Released<NoisyGradientHessian>> gradient_and_hessian(const JointQuery& query) override {
+    SOTTO_ASSIGN(Released<NoisyGradientHessian> answer, inner_.gradient_and_hessian(query));
+    Matrix unused;
+    known_.clipped_pairs({}, query.at, query.clip_radius, query.hessian_scale, rest_, unused);
+    const double noise = query.noise_multiplier * query.clip_radius;
+    heard_ += query.sampling.rate / (noise * noise) *
+              (static_cast<double>(problem().n) * answer.value().gradient - rest_);
+    return answer;
+  }
+  Expected<Released<NoisyHessian>> hessian(const HessianQuery& query) override {
+    return inner_.hessian(query);
+  }
+  Expected<std::unique_ptr<NoisyOperator>> hessian_operator(
+      const HessianOperatorQuery& query) override {
+    return inner_.hessian_operator(query);
+  }
+  Expected<Released<std::int64_t>> first_decrease(const DecreaseQuery& query) override {
+    return inner_.first_decrease(query);
+  }
 
   const Vector& heard() const { return heard_; }
 

@@ -42,17 +42,36 @@ Rows ordinary_rows(std::int64_t count, std::int64_t dimension) {
   return rows;
 }
 
+/// Every row comes twice, with both labels; a last odd one has no effect.
+Rows cancelling_rows(std::int64_t count, std::int64_t dimension) {
+  const Rows once = ordinary_rows(count / 2, dimension);
+  Rows rows = once;
+  rows.values.insert(rows.values.end(), once.values.begin(), once.values.end());
+  for (const float label : once.labels) rows.labels.push_back(-label);
+  if (count % 2 == 1) rows.add(Vector::Zero(dimension), 1.0F);
+  return rows;
+}
+
 }  // namespace
 
 std::string_view to_string(Canary canary) {
-  return canary == Canary::kDirection ? "direction" : "label-flip";
+  switch (canary) {
+    case Canary::kDirection:
+      return "direction";
+    case Canary::kLabelFlip:
+      return "label-flip";
+    case Canary::kSpread:
+      return "spread";
+  }
+  return "";
 }
 
 Expected<Canary> parse_canary(std::string_view text) {
-  for (const Canary canary : {Canary::kDirection, Canary::kLabelFlip})
+  for (const Canary canary : {Canary::kDirection, Canary::kLabelFlip, Canary::kSpread})
     if (text == to_string(canary)) return canary;
-  return fail(ErrorKind::kUsage,
-              fmt::format("unknown canary '{}'. Known canaries: direction, label-flip.", text));
+  return fail(
+      ErrorKind::kUsage,
+      fmt::format("unknown canary '{}'. Known canaries: direction, label-flip, spread.", text));
 }
 
 const Engine* Worlds::add(Table table) {
@@ -67,10 +86,14 @@ Worlds::Worlds(Relation relation, Canary canary, std::int64_t n, std::int64_t di
   problem_.dimension = dimension;
   problem_.row_norm = 1;
   problem_.relation = relation;
+  problem_.linear_rows = true;
 
-  const Rows others = ordinary_rows(n - 1, dimension);
+  const Rows others = canary == Canary::kSpread ? cancelling_rows(n - 1, dimension)
+                                                : ordinary_rows(n - 1, dimension);
   Vector direction = Vector::Unit(dimension, 0);
   if (canary == Canary::kLabelFlip) direction = Vector::Unit(dimension, 1);
+  if (canary == Canary::kSpread)
+    direction = Vector::Constant(dimension, 1 / std::sqrt(static_cast<double>(dimension)));
   const double length = 0.999999;
   const float wrong = -1.0F;  // the other records' label along `direction` is +1
   pull_ = -direction;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sotto/core/error.hpp"
@@ -20,6 +21,9 @@ enum class Canary {
   kDirection,
   /// The mean record with the wrong label: the others push its margin down, its gradient up.
   kLabelFlip,
+  /// The same entry in every feature, among records that cancel each other: nothing but noise and
+  /// the canary decides which coordinates are chosen.
+  kSpread,
 };
 std::string_view to_string(Canary canary);
 Expected<Canary> parse_canary(std::string_view text);
@@ -32,6 +36,8 @@ class Worlds {
   Worlds(Relation relation, Canary canary, std::int64_t n = 200, std::int64_t dimension = 10);
 
   const PublicProblem& problem() const { return problem_; }
+  /// The model must stay in this set: for methods that need one.
+  void constrain(ConstraintPtr set) { problem_.constraint = std::move(set); }
   const Engine& engine(int world) const { return *engines_[world]; }
   /// What the attacker knows: the other records, and what the last one would be in each world.
   const Engine& others() const { return *others_; }

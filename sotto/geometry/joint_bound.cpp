@@ -30,9 +30,11 @@ struct SecondRange {
 SecondRange second_range(const LossInfo& loss, double W) {
   switch (loss.kind) {
     case LossKind::kSigmoid: {
-      // p(1-p)|2p-1| grows until p = 1/2 + 1/(2√3).
+      // p(1-p)|2p-1| grows until p = 1/2 + 1/(2√3). At w = 0 it is 0; a bound must be positive, so
+      // a millionth of its supremum is left.
       const double p = std::min(sigmoid(W), 0.5 + 0.5 / std::numbers::sqrt3);
-      const double size = std::min(p * (1 - p) * (2 * p - 1) * kRoundUp, loss.sup_second);
+      const double size =
+          std::clamp(p * (1 - p) * (2 * p - 1) * kRoundUp, 1e-6 * loss.sup_second, loss.sup_second);
       return {size, size};
     }
     case LossKind::kPhaseRetrieval:
@@ -110,7 +112,7 @@ Cell make_cell(double W, double kappa, double a, double b, double width) {
 /// Branch and bound over the angles, in units of R.
 double logistic_diameter(double W, double kappa) {
   constexpr int kStart = 8;
-  constexpr std::size_t kMostCells = 20'000;
+  constexpr std::size_t kMostCells = 2'000;
   std::priority_queue<Cell> cells;
   double reached = 0;
   const auto add = [&](double a, double b, double width) {

@@ -19,7 +19,7 @@ double hessian_diameter(const LossInfo& loss, double R, double length_of_w, doub
 double joint_bound(const LossInfo& loss, double R, double length_of_w, double hessian_scale);
 
 /// A bound on the joint distance of two rows' pairs: below 2 joint_bound for the logistic loss. At
-/// most 0.1 % above the supremum there; costs about a millisecond.
+/// most 0.5 % above the supremum there; costs up to a millisecond.
 double joint_diameter(const LossInfo& loss, double R, double length_of_w, double hessian_scale);
 
 /// The smallest hessian_scale at which the joint norm's global bound (over all w) is the gradient's

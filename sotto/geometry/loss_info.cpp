@@ -36,9 +36,13 @@ LossInfo loss_info(const LossSpec& loss) {
               -loss.threshold,
               kInfinity,
               kInfinity,
-              loss.threshold};
+              2 / (3 * std::sqrt(3.0)) * loss.threshold * std::sqrt(loss.threshold)};
   }
   SOTTO_CHECK(false && "unknown loss");
+}
+
+double LossInfo::working_second() const {
+  return std::isfinite(sup_abs_second()) ? sup_abs_second() : -3 * inf_second;
 }
 
 Expected<LossSpec> parse_loss(std::string_view text) {

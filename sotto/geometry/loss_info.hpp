@@ -35,8 +35,12 @@ struct LossInfo {
   double inf_second;     ///< inf φ''
   double sup_second;     ///< sup φ''
   double sup_third;      ///< sup |φ'''|; infinite where φ'' jumps
-  double typical_first;  ///< |φ'| at the margin 0, where training starts; 1 for regression
+  double typical_first;  ///< |φ'| at the margin 0, where training starts; 1 for regression,
+                         ///< its local maximum between 0 and the labels for phase retrieval
   double sup_abs_second() const { return sup_second > -inf_second ? sup_second : -inf_second; }
+  /// sup |φ''|, or where that is infinite φ'' at predictions as large as labels are: for default
+  /// step sizes, never for sensitivities.
+  double working_second() const;
 };
 
 LossInfo loss_info(const LossSpec& loss);

@@ -10,9 +10,13 @@ namespace sotto {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
-constexpr double kTolerance = 1e-3;
+constexpr double kTolerance = 2e-3;
 // Covers the roundings here and that of W, which moves the bounds by less than W/2 times its own.
 constexpr double kRoundUp = 1 + 1e-10;
+// What a computed slope or loss may be off, for each unit of 1 + R‖w‖: the rounding of a margin
+// below d = 10^5, and of the loss itself, many times over.
+constexpr double kValueRounding = 1e-10;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double sigmoid(double x) {
   return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
@@ -33,33 +37,47 @@ double squared_distance(double s, double t, double cosine) {
   return s * s + t * t - 2 * s * t * cosine;
 }
 
-Cell make_cell(double W, double a, double b, double width) {
-  // Squared distance s² + t² - 2 s t cos(a + b): convex in (s, t), so largest at a corner of their
-  // ranges, and for the smallest cosine.
+/// The larger of all values of the squared distance s² + t² - 2 s t cos(a + b) on the rectangle, by
+/// the smaller of two bounds; `reached` learns the value in the middle.
+Cell make_cell(double W, double a, double b, double width, double& reached) {
+  // Convex in (s, t), so largest at a corner of their ranges, and for the smallest cosine.
   const double low = a + b;
   const double high = low + 2 * width;
   const double cosine = low <= kPi && high >= kPi ? -1 : std::min(std::cos(low), std::cos(high));
-  double bound = 0;
+  double corners = 0;
   for (const double s : {size(W, a), size(W, a + width)})
     for (const double t : {size(W, b), size(W, b + width)})
-      bound = std::max(bound, squared_distance(s, t, cosine));
-  return {a, b, width, bound};
+      corners = std::max(corners, squared_distance(s, t, cosine));
+  // Taylor's formula at the middle; the bound on second derivatives is in the proof note.
+  const double h = width / 2;
+  const double s = size(W, a + h);
+  const double t = size(W, b + h);
+  const double cos_sum = std::cos(a + b + width);
+  const double sin_sum = std::sin(a + b + width);
+  const double ds = W * std::sin(a + h) * s * (1 - s);
+  const double dt = W * std::sin(b + h) * t * (1 - t);
+  const double middle = squared_distance(s, t, cos_sum);
+  const double by_a = 2 * (s * ds - ds * t * cos_sum + s * t * sin_sum);
+  const double by_b = 2 * (t * dt - s * dt * cos_sum + s * t * sin_sum);
+  const double second = 0.64 * W * W + 3 * W + 4;
+  const double taylor = middle + (std::abs(by_a) + std::abs(by_b)) * h + second * h * h;
+  reached = std::max(reached, middle);
+  return {a, b, width, std::min(corners, taylor)};
 }
 
 /// Branch and bound over the angles of the two rows.
 double logistic_diameter(double W) {
   constexpr int kStart = 8;
+  constexpr std::size_t kMostCells = 4'000;
   std::priority_queue<Cell> cells;
   double reached = 0;
   const auto add = [&](double a, double b, double width) {
-    const double s = size(W, a + width / 2);
-    const double t = size(W, b + width / 2);
-    reached = std::max(reached, squared_distance(s, t, std::cos(a + b + width)));
-    cells.push(make_cell(W, a, b, width));
+    cells.push(make_cell(W, a, b, width, reached));
   };
   for (int i = 0; i < kStart; ++i)
     for (int j = i; j < kStart; ++j) add(i * kPi / kStart, j * kPi / kStart, kPi / kStart);
-  while (cells.top().bound > reached * (1 + kTolerance)) {
+  // Every state of the queue covers all angles, so stopping early is safe.
+  while (cells.top().bound > reached * (1 + kTolerance) && cells.size() < kMostCells) {
     const Cell cell = cells.top();
     cells.pop();
     const double half = cell.width / 2;
@@ -94,6 +112,28 @@ double gradient_diameter(const LossInfo& loss, double R, double length_of_w) {
   return std::min(twice, R * logistic_diameter(W) * kRoundUp);
 }
 
+double difference_bound(const LossInfo& loss, double R, const PointPair& points) {
+  if (!std::isfinite(loss.sup_abs_second())) return kInfinity;
+  const double W = R * points.length;
+  const double before = R * points.length_before;
+  const double D = R * points.moved;
+  double slope = 0;
+  if (loss.kind == LossKind::kLogistic)
+    slope = std::min(std::tanh(D / 4), sigmoid(W) - sigmoid(-before));
+  else  // the slope of a classification loss has one sign
+    slope = std::min(loss.sup_abs_second() * D, (loss.classification ? 1 : 2) * loss.sup_first);
+  return R * (slope * kRoundUp + kValueRounding * (1 + W + before));
+}
+
+double difference_diameter(const LossInfo& loss, double R, const PointPair& points) {
+  if (!std::isfinite(loss.sup_abs_second())) return kInfinity;
+  const double W = R * points.length;
+  const double before = R * points.length_before;
+  const double range = std::max(0.0, loss.sup_second) - std::min(0.0, loss.inf_second);
+  const double turned = range * R * points.moved * kRoundUp + 2 * kValueRounding * (1 + W + before);
+  return std::min(R * turned, 2 * difference_bound(loss, R, points));
+}
+
 LossRange loss_range(const LossInfo& loss, double R, double length_of_w) {
   const double W = R * length_of_w;
   switch (loss.kind) {
@@ -111,7 +151,12 @@ LossRange loss_range(const LossInfo& loss, double R, double length_of_w) {
     case LossKind::kHuber:
       break;
   }
-  return {0, std::numeric_limits<double>::infinity()};
+  return {0, kInfinity};
+}
+
+double loss_spread(const LossInfo& loss, double R, double length_of_w) {
+  const auto [lowest, highest] = loss_range(loss, R, length_of_w);
+  return highest - lowest + kValueRounding * (1 + R * length_of_w);
 }
 
 }  // namespace sotto

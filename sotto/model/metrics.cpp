@@ -84,7 +84,8 @@ Metrics evaluate(const Table& table,
   metrics.classification = loss_info(loss).classification;
   metrics.loss = mean_loss(table, w, loss);
   metrics.objective = metrics.loss + regularizer_value;
-  const std::vector<double> predicted = scores(table, w);
+  std::vector<double> predicted = scores(table, w);
+  for (double& each : predicted) each = prediction(loss, each);
   const auto labels = table.labels();
   const auto rows = static_cast<double>(std::max<std::int64_t>(1, table.rows()));
   if (metrics.classification) {

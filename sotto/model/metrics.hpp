@@ -16,6 +16,11 @@ namespace sotto {
 /// <w, x_i> for every row, in order.
 std::vector<double> scores(const Table& table, const Vector& w);
 
+/// What a model predicts from a score: the score, or its square for phase retrieval.
+inline double prediction(const LossSpec& loss, double score) {
+  return loss.kind == LossKind::kPhaseRetrieval ? score * score : score;
+}
+
 /// How good a model is on *public* rows. Never call it on private ones: nothing here is noised.
 struct Metrics {
   std::int64_t rows = 0;

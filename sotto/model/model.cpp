@@ -52,6 +52,36 @@ Expected<PrivacyStatement> privacy_from_json(const nlohmann::json& json) {
   return statement;
 }
 
+nlohmann::json to_json(const Certificate& c) {
+  return {{"verdict", c.verdict},
+          {"reason", c.reason},
+          {"confidence", c.confidence},
+          {"gradient_tolerance", c.gradient_tolerance},
+          {"curvature_tolerance", c.curvature_tolerance},
+          {"gradient_norm", c.gradient_norm},
+          {"gradient_upper", c.gradient_upper},
+          {"gradient_floor", c.gradient_floor},
+          {"curvature_lower", c.curvature_lower},
+          {"curvature_floor", c.curvature_floor},
+          {"curvature_by_algebra", c.curvature_by_algebra}};
+}
+
+Certificate certificate_from_json(const nlohmann::json& json) {
+  Certificate c;
+  c.verdict = json.at("verdict").get<std::string>();
+  c.reason = json.at("reason").get<std::string>();
+  c.confidence = json.at("confidence").get<double>();
+  c.gradient_tolerance = json.at("gradient_tolerance").get<double>();
+  c.curvature_tolerance = json.at("curvature_tolerance").get<double>();
+  c.gradient_norm = json.at("gradient_norm").get<double>();
+  c.gradient_upper = json.at("gradient_upper").get<double>();
+  c.gradient_floor = json.at("gradient_floor").get<double>();
+  c.curvature_lower = json.at("curvature_lower").get<double>();
+  c.curvature_floor = json.at("curvature_floor").get<double>();
+  c.curvature_by_algebra = json.at("curvature_by_algebra").get<bool>();
+  return c;
+}
+
 std::string to_text(const Model& model) {
   nlohmann::ordered_json json = {
       {"sotto_model", kModelVersion},
@@ -67,6 +97,7 @@ std::string to_text(const Model& model) {
       {"schema", model.schema},
       {"weights", std::vector<double>(model.w.begin(), model.w.end())}};
   if (!model.network.empty()) json["network"] = model.network;
+  if (model.certificate) json["certificate"] = to_json(*model.certificate);
   return json.dump(1) + "\n";
 }
 
@@ -102,6 +133,8 @@ Expected<Model> model_from_text(const std::string& text, const std::string& path
     model.schema = json.at("schema").get<std::string>();
     model.network = json.value("network", "");
     SOTTO_ASSIGN(model.privacy, privacy_from_json(json.at("privacy")));
+    if (json.contains("certificate"))
+      model.certificate = certificate_from_json(json.at("certificate"));
     const auto weights = json.at("weights").get<std::vector<double>>();
     model.w = Eigen::Map<const Vector>(weights.data(), static_cast<Eigen::Index>(weights.size()));
     return model;

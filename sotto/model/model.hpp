@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "sotto/core/vector.hpp"
 #include "sotto/geometry/loss_info.hpp"
 #include "sotto/geometry/regularizer.hpp"
+#include "sotto/geometry/stationarity.hpp"
 #include "sotto/privacy/neighbours.hpp"
 
 namespace sotto {
@@ -42,10 +44,14 @@ struct Model {
   /// A network: its model file's text; w holds the parameters of all its layers. Empty: linear.
   std::string network;
   PrivacyStatement privacy;
+  std::optional<Certificate> certificate;  ///< of the weights, if the method made one
 };
 
 nlohmann::json to_json(const PrivacyStatement& statement);
 Expected<PrivacyStatement> privacy_from_json(const nlohmann::json& json);
+
+nlohmann::json to_json(const Certificate& certificate);
+Certificate certificate_from_json(const nlohmann::json& json);
 
 /// JSON, versioned. Weights are written so that they read back to the last bit.
 std::string to_text(const Model& model);

@@ -30,6 +30,29 @@ void Engine::add_layer_gradients(Workspace&, std::span<const double>, std::span<
   SOTTO_CHECK(layers() > 1 && "this engine has no layers");
 }
 
+void Engine::evaluate_predictions(const Block&,
+                                  std::span<const double>,
+                                  Workspace&,
+                                  std::span<double>) const {
+  SOTTO_CHECK(has_predictions() && "this engine has no predictions");
+}
+
+void Engine::move_predictions(const Block&, double, std::int64_t, double, std::span<double>) const {
+  SOTTO_CHECK(has_predictions() && "this engine has no predictions");
+}
+
+void Engine::evaluate_max_norms(const Block&,
+                                std::span<const double>,
+                                Workspace&,
+                                std::span<double>) const {
+  SOTTO_CHECK(has_predictions() && "this engine has no predictions");
+}
+
+void Engine::add_on_grid(
+    Workspace&, std::span<const double>, double, std::int64_t, std::span<std::int64_t>) const {
+  SOTTO_CHECK(has_predictions() && "this engine has no predictions");
+}
+
 void Engine::evaluate_hessians(const Block&,
                                std::span<const double>,
                                Workspace&,

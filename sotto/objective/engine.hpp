@@ -85,6 +85,33 @@ class Engine {
   /// than `norm`: what sensitivities that follow the iterate rest on.
   virtual bool is_linear_within(double) const { return false; }
 
+  /// Sums of gradients as integers, by coordinate, for models whose examples depend on w through
+  /// one number each, the prediction, that the caller keeps (oracle/coordinate_sums.hpp). Blocks
+  /// are of consecutive examples; predictions and norms are the block's.
+  virtual bool has_predictions() const { return false; }
+  virtual void evaluate_predictions(const Block& block,
+                                    std::span<const double> w,
+                                    Workspace& workspace,
+                                    std::span<double> predictions) const;
+  /// The predictions follow w <- shrink · w + step · e_coordinate.
+  virtual void move_predictions(const Block& block,
+                                double shrink,
+                                std::int64_t coordinate,
+                                double step,
+                                std::span<double> predictions) const;
+  /// norms[k] = largest absolute entry of example k's gradient; NaN or infinity if not finite.
+  virtual void evaluate_max_norms(const Block& block,
+                                  std::span<const double> predictions,
+                                  Workspace& workspace,
+                                  std::span<double> norms) const;
+  /// sums[j] += the integer nearest to scale · weights[k] · (entry j of example k's gradient), but
+  /// never more than ± limit, for every example of the block last evaluated. Weight 0 adds nothing.
+  virtual void add_on_grid(Workspace& workspace,
+                           std::span<const double> weights,
+                           double scale,
+                           std::int64_t limit,
+                           std::span<std::int64_t> sums) const;
+
   /// losses[k] = loss of example k at w.
   virtual void evaluate_losses(const Block& block,
                                std::span<const double> w,

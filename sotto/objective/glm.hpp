@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -58,6 +59,26 @@ class GlmEngine final : public Engine {
                           std::span<const double> difference,
                           std::span<double> sum) const override;
   bool is_linear_within(double norm) const override;
+  /// Where units are rows: glm_coordinates.cpp.
+  bool has_predictions() const override { return !table_.has_units(); }
+  void evaluate_predictions(const Block& block,
+                            std::span<const double> w,
+                            Workspace& workspace,
+                            std::span<double> predictions) const override;
+  void move_predictions(const Block& block,
+                        double shrink,
+                        std::int64_t coordinate,
+                        double step,
+                        std::span<double> predictions) const override;
+  void evaluate_max_norms(const Block& block,
+                          std::span<const double> predictions,
+                          Workspace& workspace,
+                          std::span<double> norms) const override;
+  void add_on_grid(Workspace& workspace,
+                   std::span<const double> weights,
+                   double scale,
+                   std::int64_t limit,
+                   std::span<std::int64_t> sums) const override;
   void evaluate_losses(const Block& block,
                        std::span<const double> w,
                        Workspace& workspace,
@@ -88,6 +109,8 @@ class GlmEngine final : public Engine {
 
   /// Coefficients and norms of one order at the block's predictions.
   void derive(Order order, Scratch& scratch, std::span<double> norms) const;
+  /// The largest absolute entry of every row; computed once, when first needed.
+  const std::vector<double>& row_maxima() const;
   void select_rows(const Block& block, Scratch& scratch) const;
   void predict(const Block& block, std::span<const double> w, Scratch& scratch) const;
   const double* padded(std::span<const double> w, std::vector<double>& memory) const;
@@ -124,6 +147,8 @@ class GlmEngine final : public Engine {
   glm_kernels::LossKernels loss_kernels_;
   std::int64_t width_;  ///< length of vectors that kernels read: dim, padded for dense tables
   std::int64_t block_size_;
+  mutable std::once_flag maxima_computed_;
+  mutable std::vector<double> row_maxima_;
 };
 
 }  // namespace sotto

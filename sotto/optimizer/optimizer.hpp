@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/vector.hpp"
+#include "sotto/geometry/stationarity.hpp"
 #include "sotto/oracle/api/observer.hpp"
 #include "sotto/oracle/api/oracle.hpp"
 #include "sotto/privacy/event.hpp"
@@ -20,10 +22,21 @@ struct Plan {
   std::string filter = {};
 };
 
+/// A released bound on how far the model is from stationary: max ⟨w - v, ∇F(w)⟩ over the constraint
+/// set, of the clipped gradients, plus noise; the true value lies within ± half_width with the
+/// stated confidence.
+struct GapCertificate {
+  double gap = 0;
+  double half_width = 0;
+  double confidence = 0.95;
+};
+
 struct OptimizerResult {
   Vector w;
   std::int64_t steps = 0;
-  std::string stopped;  ///< `plan complete`, or why it ended earlier
+  std::string stopped;                          ///< `plan complete`, or why it ended earlier
+  std::optional<Certificate> certificate = {};  ///< of w, if the method made one
+  std::optional<GapCertificate> gap = {};       ///< of w, on request
 };
 
 /// A method with its settings fixed. It sees the data only through an Oracle.

@@ -102,7 +102,7 @@ class OptionTable {
   }
 
   /// Every option's value, and whether it was given, a default, or chosen by `rule` (where `before`
-  /// had none).
+  /// had none, or another one, e.g. `auto`).
   std::vector<Setting> settings(const Options& before,
                                 const Options& resolved,
                                 const GivenOptions& given) const {
@@ -110,11 +110,13 @@ class OptionTable {
     for (const auto& entry : entries_) {
       bool was_given = false;
       for (const auto& [name, text] : given) was_given = was_given || name == entry.info.name;
-      const bool had_value = entry.show(before).has_value();
+      const auto asked = entry.show(before);
+      const auto value = entry.show(resolved);
+      const bool unchanged = asked && asked == value;
       settings.push_back({entry.info.name,
-                          entry.show(resolved).value_or("none"),
+                          value.value_or("none"),
                           was_given   ? "given"
-                          : had_value ? "default"
+                          : unchanged ? "default"
                                       : "rule"});
     }
     return settings;

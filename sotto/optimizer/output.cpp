@@ -69,7 +69,12 @@ void Output::add(const Vector& w) {
 
 Expected<Vector> Output::take(Oracle& oracle, double total_multiplier) {
   if (options_.output != "best" || candidates_.size() < 2) return average_.value();
-  SOTTO_ASSIGN(const Released<std::int64_t> chosen, oracle.select(query(total_multiplier)));
+  SelectionQuery selection = query(total_multiplier);
+  std::vector<double> regularizer;
+  for (const Vector& each : candidates_)
+    regularizer.push_back(oracle.problem().regularizer.value(each));
+  selection.public_part = regularizer;
+  SOTTO_ASSIGN(const Released<std::int64_t> chosen, oracle.select(selection));
   return candidates_[static_cast<std::size_t>(chosen.value())];
 }
 

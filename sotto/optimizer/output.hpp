@@ -20,7 +20,7 @@ struct OutputOptions {
   /// last; average: the mean of the last `average` of the steps; random: a uniformly random
   /// iterate, whose number is drawn before the run, which then makes no further step and is
   /// calibrated for those it makes; best: of `candidates` evenly spaced iterates, by the
-  /// exponential mechanism on clipped losses.
+  /// exponential mechanism on clipped losses plus the regularizer.
   std::string output = "last";
   double average = 0;
   std::optional<std::int64_t> drawn_steps;  ///< random: the steps to make

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include "sotto/optimizer/first_order/methods.hpp"
+#include "sotto/optimizer/frank_wolfe/methods.hpp"
+#include "sotto/optimizer/proximal/methods.hpp"
+#include "sotto/optimizer/second_order/methods.hpp"
 
 namespace sotto {
 
@@ -17,6 +20,11 @@ const std::vector<MethodInfo>& methods() {
                         agd_methods,
                         adp_sgd_methods,
                         storm_methods,
+                        trust_region_methods,
+                        descent_search_methods,
+                        newton_methods,
+                        proximal_methods,
+                        frank_wolfe_methods,
                         auto_methods})
       for (auto& method : family()) list.push_back(std::move(method));
     return list;

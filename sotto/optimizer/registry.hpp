@@ -40,6 +40,7 @@ struct MethodInfo {
   std::string page;    ///< docs/methods/<page>.md
   std::vector<OptionInfo> options;
   std::function<Expected<ConfiguredMethod>(const GivenOptions&, const PublicFacts&)> configure;
+  bool constraints = false;  ///< keeps the weights in the problem's constraint set
 };
 
 const std::vector<MethodInfo>& methods();

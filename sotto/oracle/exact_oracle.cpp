@@ -74,4 +74,47 @@ Expected<Released<double>> ExactOracle::loss(const LossQuery& query) {
   return ExactRelease::release(sum / visit(query.sampling, 0), problem_.relation);
 }
 
+Vector ExactOracle::mean_gradient(const Vector& at, double clip_max, const Vector* public_part) {
+  Vector sum;
+  if (clips_) {
+    if (!coordinates_) coordinates_ = std::make_unique<CoordinateSums>(engine_);
+    coordinates_->compute(at, clip_max);
+    sum = coordinates_->dense(clip_max);
+  } else {
+    sums_.clipped_gradients({}, at, kInfinity, sum);
+  }
+  sum /= visit(Sampling::full(), 1);
+  if (public_part) sum += *public_part;
+  return sum;
+}
+
+Expected<Released<Vertex>> ExactOracle::select_vertex(const VertexQuery& query) {
+  Vector gradient = mean_gradient(query.at.dense(), query.clip_max, nullptr);
+  for (const auto& [coordinate, value] : query.public_part) gradient[coordinate] += value;
+  Vector vertex;
+  query.set.minimize_linear(gradient, vertex);
+  Eigen::Index best = 0;
+  vertex.cwiseAbs().maxCoeff(&best);
+  return ExactRelease::release(Vertex{best, vertex[best]}, problem_.relation);
+}
+
+Expected<Released<std::int64_t>> ExactOracle::select_listed_vertex(const ListedVertexQuery& query) {
+  const Vector gradient = mean_gradient(query.at, query.clip_max, query.public_part);
+  Eigen::Index best = 0;
+  (query.vertices * gradient).minCoeff(&best);
+  return ExactRelease::release(static_cast<std::int64_t>(best), problem_.relation);
+}
+
+Expected<Released<NoisyGap>> ExactOracle::gap(const GapQuery& query) {
+  Vector gradient;
+  if (query.in_max_norm) {
+    gradient = mean_gradient(query.at, query.clip, query.public_part);
+  } else {
+    sums_.clipped_gradients({}, query.at, clips_ ? query.clip : kInfinity, gradient);
+    gradient /= visit(Sampling::full(), 1);
+    if (query.public_part) gradient += *query.public_part;
+  }
+  return ExactRelease::release(NoisyGap{query.set.gap(query.at, gradient), 0}, problem_.relation);
+}
+
 }  // namespace sotto

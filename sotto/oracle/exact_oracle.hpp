@@ -1,8 +1,11 @@
 #pragma once
 
+#include <memory>
+
 #include "sotto/objective/engine.hpp"
 #include "sotto/oracle/api/oracle.hpp"
 #include "sotto/oracle/batches.hpp"
+#include "sotto/oracle/coordinate_sums.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
 #include "sotto/random/stream.hpp"
 
@@ -27,6 +30,10 @@ class ExactOracle final : public Oracle {
   Expected<std::unique_ptr<NoisyOperator>> hessian_operator(
       const HessianOperatorQuery& query) override;
   Expected<Released<std::int64_t>> first_decrease(const DecreaseQuery& query) override;
+  /// The best vertex; the first of equals.
+  Expected<Released<Vertex>> select_vertex(const VertexQuery& query) override;
+  Expected<Released<std::int64_t>> select_listed_vertex(const ListedVertexQuery& query) override;
+  Expected<Released<NoisyGap>> gap(const GapQuery& query) override;
 
   /// Per-example gradients evaluated so far, by expected batch sizes (the realized ones are
   /// secret).
@@ -37,11 +44,14 @@ class ExactOracle final : public Oracle {
  private:
   /// Remembers the cost of a query that evaluates `gradients` gradients a row; the expected batch.
   double visit(const Sampling& sampling, int gradients);
+  /// The mean gradient with each unit's entries scaled to at most clip_max, plus a public part.
+  Vector mean_gradient(const Vector& at, double clip_max, const Vector* public_part);
 
   const Engine& engine_;
   PublicProblem problem_;
   Batches batches_;
   PerExampleSum sums_;
+  std::unique_ptr<CoordinateSums> coordinates_;  ///< made when first needed
   double gradient_evaluations_ = 0;
   double row_visits_ = 0;
   bool clips_;

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
-#include "sotto/geometry/slope_bound.hpp"
 #include "sotto/mechanism/exponential.hpp"
 #include "sotto/mechanism/gaussian.hpp"
+#include "sotto/oracle/api/sensitivity.hpp"
 
 namespace sotto {
 namespace {
@@ -27,31 +27,14 @@ PrivateOracle::PrivateOracle(
   SOTTO_CHECK(problem_.n > 0 && problem_.dimension == engine.parameters());
   SOTTO_CHECK(problem_.relation == Relation::kAddRemove || problem_.n == engine.units());
   SOTTO_CHECK(engine.units() <= kMostUnits);
-  SOTTO_CHECK(!problem_.linear_rows || engine.is_linear_within(row_bound()));
-}
-
-PrivateOracle::Extent PrivateOracle::extent(const GradientQuery& query) const {
-  Extent extent{query.clip_radius, 2 * query.clip_radius};
-  if (!follows(query.rule)) return extent;
-  const double length = query.at.norm();
-  extent.radius = std::min(extent.radius, gradient_bound(problem_.loss, row_bound(), length));
-  extent.diameter =
-      std::min(2 * extent.radius, gradient_diameter(problem_.loss, row_bound(), length));
-  return extent;
+  SOTTO_CHECK(!problem_.linear_rows || engine.is_linear_within(row_bound(problem_)));
 }
 
 double PrivateOracle::gradient_sigma(const GradientQuery& query) const {
-  return released_sigma(gradient_claim(query), query.noise_multiplier, gradient_entries(query)) /
+  return released_sigma(claim(released_bounds(query, problem_), query.sampling),
+                        query.noise_multiplier,
+                        gradient_entries(query)) /
          expected_batch(query.sampling);
-}
-
-/// A unit's gradient and its count, if there is one, as one vector.
-SensitivityClaim PrivateOracle::gradient_claim(const GradientQuery& query) const {
-  SOTTO_CHECK(query.count_share >= 0 && query.count_share <= 1);
-  const auto [radius, diameter] = extent(query);
-  if (query.count_share == 0) return claim(radius, diameter, query.sampling);
-  const double both = radius * std::sqrt(1 + query.count_share * query.count_share) * (1 + 0x1p-50);
-  return claim(both, 2 * both, query.sampling);
 }
 
 std::int64_t PrivateOracle::gradient_entries(const GradientQuery& query) const {
@@ -59,7 +42,8 @@ std::int64_t PrivateOracle::gradient_entries(const GradientQuery& query) const {
 }
 
 Expected<Released<Vector>> PrivateOracle::gradient(const GradientQuery& query) {
-  const double radius = extent(query).radius;
+  SOTTO_CHECK(query.count_share >= 0 && query.count_share <= 1);
+  const double radius = bounds_of(query, problem_).radius;
   SOTTO_ASSIGN(Receipt receipt,
                ledger_.charge(event_of(query, problem_.relation), gradient_entries(query)));
   Vector sum;
@@ -74,8 +58,10 @@ Expected<Released<Vector>> PrivateOracle::gradient(const GradientQuery& query) {
     sum.conservativeResize(problem_.dimension + 1);
     sum[problem_.dimension] = count_unit * static_cast<double>(sums_.unclipped_less_clipped());
   }
-  auto answer = release_mean(
-      std::move(sum), gradient_claim(query), std::move(receipt), query.noise_multiplier);
+  auto answer = release_mean(std::move(sum),
+                             claim(released_bounds(query, problem_), query.sampling),
+                             std::move(receipt),
+                             query.noise_multiplier);
   if (query.count_share == 0) return answer;
   return std::move(answer).map([&](Vector value) -> Vector {
     value[problem_.dimension] /= 2 * count_unit;
@@ -84,30 +70,29 @@ Expected<Released<Vector>> PrivateOracle::gradient(const GradientQuery& query) {
 }
 
 Expected<Released<Vector>> PrivateOracle::gradient_pair(const GradientPairQuery& query) {
+  const PairBounds bounds = bounds_of(query, problem_);
   SOTTO_ASSIGN(Receipt receipt,
                ledger_.charge(event_of(query, problem_.relation), problem_.dimension));
   Vector sum;
   sums_.clipped_gradient_pairs(
-      batches_.draw(query.sampling), query.at, query.before, query.clip, sum);
+      batches_.draw(query.sampling), query.at, query.before, bounds.clip, sum);
   visit(query.sampling, 2);
-  const double reach = query.clip.reach();
-  return release_mean(std::move(sum),
-                      claim(reach, 2 * reach, query.sampling),
-                      std::move(receipt),
-                      query.noise_multiplier);
+  return release_mean(
+      std::move(sum), claim(bounds, query.sampling), std::move(receipt), query.noise_multiplier);
 }
 
 Expected<Released<std::int64_t>> PrivateOracle::select(const SelectionQuery& query) {
   SOTTO_CHECK(!query.candidates.empty());
+  const TermBounds bounds = bounds_of(query, problem_);
   SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), 1));
   Vector scores(std::ssize(query.candidates));
   const auto everything = batches_.draw(Sampling::full());
   for (Eigen::Index k = 0; k < scores.size(); ++k) {
     const auto index = static_cast<std::size_t>(k);
     const Vector& candidate = query.candidates[index];
-    scores[k] = query.origin
-                    ? -sums_.clipped_differences(everything, candidate, *query.origin, query.clip)
-                    : -sums_.clipped_losses(everything, candidate, query.clip);
+    scores[k] = query.origin ? -sums_.clipped_differences(
+                                   everything, candidate, *query.origin, bounds.radius)
+                             : -sums_.clipped_losses(everything, candidate, bounds.radius);
     if (!query.public_part.empty())
       scores[k] -= static_cast<double>(problem_.n) * query.public_part[index];
     visit(Sampling::full(), 0);
@@ -116,9 +101,8 @@ Expected<Released<std::int64_t>> PrivateOracle::select(const SelectionQuery& que
   // so may any unit in sums of changes.
   const bool monotone = problem_.relation != Relation::kReplaceOne && !query.origin;
   const ScoreMotion motion = monotone ? ScoreMotion::kMonotone : ScoreMotion::kAny;
-  const double diameter = query.origin ? 2 * query.clip : query.clip;
   return ExponentialMechanism::release(
-      Sensitive<Vector>(std::move(scores), claim(query.clip, diameter, Sampling::full())),
+      Sensitive<Vector>(std::move(scores), claim(bounds, Sampling::full())),
       std::move(receipt),
       query.epsilon,
       motion,
@@ -126,22 +110,22 @@ Expected<Released<std::int64_t>> PrivateOracle::select(const SelectionQuery& que
 }
 
 Expected<Released<double>> PrivateOracle::loss(const LossQuery& query) {
-  // Losses lie in [0, clip], so two of them are at most clip apart.
-  double clip = query.clip;
-  double diameter = clip;
-  if (follows(query.rule)) {
-    const auto [lowest, highest] = loss_range(problem_.loss, row_bound(), query.at.norm());
-    clip = std::min(clip, highest);
-    diameter = clip - std::min(clip, lowest);
-  }
+  const TermBounds bounds = bounds_of(query, problem_);
   SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), 1));
-  const double sum = sums_.clipped_losses(batches_.draw(query.sampling), query.at, clip);
+  // What every unit is known to contribute is taken out before the noise and put back after it: a
+  // mechanism's values saturate far from 0, in units of a noise that may be tiny here.
+  double known = 0;
+  if (follows_the_model(query.rule, problem_))
+    known = std::min(bounds.radius,
+                     loss_range(problem_.loss, row_bound(problem_), query.at.norm()).lowest);
+  const double sum = sums_.clipped_losses(batches_.draw(query.sampling), query.at, bounds.radius) -
+                     known * expected_batch(query.sampling);
   visit(query.sampling, 0);
   return release_mean(Vector::Constant(1, sum),
-                      claim(clip, diameter, query.sampling),
+                      claim(bounds, query.sampling),
                       std::move(receipt),
                       query.noise_multiplier)
-      .map([](const Vector& value) { return value[0]; });
+      .map([known](const Vector& value) { return known + value[0]; });
 }
 
 Released<Vector> PrivateOracle::release_mean(Vector sum,
@@ -154,30 +138,22 @@ Released<Vector> PrivateOracle::release_mean(Vector sum,
       .map([&](Vector value) -> Vector { return value / batch; });
 }
 
-SensitivityClaim PrivateOracle::claim(double radius,
-                                      double diameter,
-                                      const Sampling& sampling) const {
-  return claim(radius, diameter, sampling, sums_.rounding_error(most_units(), radius));
+SensitivityClaim PrivateOracle::claim(const TermBounds& bounds, const Sampling& sampling) const {
+  return claim(bounds, sampling, sums_.rounding_error(most_units(), bounds.radius));
 }
 
-SensitivityClaim PrivateOracle::claim(double radius,
-                                      double diameter,
+SensitivityClaim PrivateOracle::claim(const TermBounds& bounds,
                                       const Sampling& sampling,
                                       double rounding) const {
   // Both neighbours' sums carry a rounding error (per_example_sum.proof.md).
-  const double motion = problem_.relation == Relation::kReplaceOne ? diameter : radius;
-  return {motion + 2 * rounding, problem_.relation, sampling};
+  return {
+      bounds.sensitivity(problem_.relation, sampling) + 2 * rounding, problem_.relation, sampling};
 }
 
 std::int64_t PrivateOracle::most_units() const {
   // Under add-remove the number of units is private, so bounds are for the largest that Sotto
   // handles.
   return problem_.relation == Relation::kAddRemove ? kMostUnits : problem_.n;
-}
-
-double PrivateOracle::row_bound() const {
-  // A table's norms are rounded up, so that a row right at the bound reports a hair more.
-  return problem_.row_norm * (1 + 1e-8);
 }
 
 void PrivateOracle::visit(const Sampling& sampling, int gradients) {

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <memory>
+
 #include "sotto/mechanism/sensitive.hpp"
 #include "sotto/objective/engine.hpp"
 #include "sotto/oracle/api/oracle.hpp"
+#include "sotto/oracle/api/sensitivity.hpp"
 #include "sotto/oracle/batches.hpp"
+#include "sotto/oracle/coordinate_sums.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
 #include "sotto/privacy/ledger.hpp"
 #include "sotto/random/stream.hpp"
@@ -31,6 +35,10 @@ class PrivateOracle final : public Oracle {
   Expected<std::unique_ptr<NoisyOperator>> hessian_operator(
       const HessianOperatorQuery& query) override;
   Expected<Released<std::int64_t>> first_decrease(const DecreaseQuery& query) override;
+  // vertex_answers.cpp
+  Expected<Released<Vertex>> select_vertex(const VertexQuery& query) override;
+  Expected<Released<std::int64_t>> select_listed_vertex(const ListedVertexQuery& query) override;
+  Expected<Released<NoisyGap>> gap(const GapQuery& query) override;
 
   /// Per-example gradients evaluated so far, by expected batch sizes (the realized ones are
   /// secret).
@@ -41,28 +49,13 @@ class PrivateOracle final : public Oracle {
   const std::vector<Batches::Drawn>& drawn() const { return batches_.drawn(); }
 
  private:
-  /// The bound on how far one unit moves a sum of terms of norm at most `radius`, rounding
-  /// included. `diameter` bounds the distance of two terms.
-  SensitivityClaim claim(double radius, double diameter, const Sampling& sampling) const;
+  /// The bound on how far one unit moves a sum of such terms, rounding included.
+  SensitivityClaim claim(const TermBounds& bounds, const Sampling& sampling) const;
   /// The same with a given bound on a sum's rounding error.
-  SensitivityClaim claim(double radius,
-                         double diameter,
-                         const Sampling& sampling,
-                         double rounding) const;
-  /// The declared bound on row norms, with room for their rounding.
-  double row_bound() const;
-  /// Whether sensitivities may follow the iterate.
-  bool follows(ClipRule rule) const { return rule == ClipRule::kGlm && problem_.linear_rows; }
-  /// Largest norm of a term, and largest distance of two.
-  struct Extent {
-    double radius;
-    double diameter;
-  };
-  Extent extent(const GradientQuery& query) const;
-  Extent hessian_extent(const Vector& at, double radius, ClipRule rule) const;
+  SensitivityClaim claim(const TermBounds& bounds, const Sampling& sampling, double rounding) const;
+  TermBounds hessian_bounds(const Vector& at, double radius, ClipRule rule) const;
   /// The number of units that rounding bounds are for.
   std::int64_t most_units() const;
-  SensitivityClaim gradient_claim(const GradientQuery& query) const;
   std::int64_t gradient_entries(const GradientQuery& query) const;
   /// Remembers the cost of a query that evaluates `gradients` gradients a row.
   void visit(const Sampling& sampling, int gradients);
@@ -72,6 +65,7 @@ class PrivateOracle final : public Oracle {
                                 Receipt receipt,
                                 double noise_multiplier);
   double expected_batch(const Sampling& sampling) const;
+  CoordinateSums& coordinates();
 
   const Engine& engine_;
   PublicProblem problem_;
@@ -79,6 +73,7 @@ class PrivateOracle final : public Oracle {
   Batches batches_;
   Stream noise_;
   PerExampleSum sums_;
+  std::unique_ptr<CoordinateSums> coordinates_;  ///< made when first needed
   double gradient_evaluations_ = 0;
   double row_visits_ = 0;
 };

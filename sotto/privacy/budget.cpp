@@ -48,13 +48,14 @@ Expected<double> epsilon_with_samples(const CanonicalEvent& event,
                                       const Accountant& accountant) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   SOTTO_ASSIGN(double epsilon, accountant.epsilon_upper(event, delta));
-  // epsilon is valid once the event meets it at the delta that its own sampler cost leaves. The
-  // cost is tiny, so this settles at once unless delta itself is tiny.
+  // epsilon is valid once the event meets it at the delta that its own sampler cost leaves; and so
+  // is what the event then needs, since a smaller epsilon has a smaller cost. The cost is tiny, so
+  // this settles at once unless delta itself is tiny.
   for (int round = 0; round < 60 && std::isfinite(epsilon); ++round) {
     const double remaining = delta - sampler_delta(samples, epsilon);
     if (!(remaining > 0)) return kInfinity;
     SOTTO_ASSIGN(const double needed, accountant.epsilon_upper(event, remaining));
-    if (needed <= epsilon) return epsilon;
+    if (needed <= epsilon) return needed;
     // A little beyond what is needed, so that a slowly converging sequence still ends.
     epsilon = needed + 0.5 * (needed - epsilon) + 1e-12 * (1 + needed);
   }

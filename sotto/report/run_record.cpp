@@ -27,6 +27,7 @@ nlohmann::json to_json(const RunRecord& record) {
     trace.push_back({{"step", point.step},
                      {"step_size", point.step_size},
                      {"gradient_norm", point.gradient_norm},
+                     {"passes", point.passes},
                      {"seconds", point.seconds}});
   nlohmann::json json = {{"sotto_run", 1},
                          {"version", record.version},
@@ -59,9 +60,24 @@ nlohmann::json to_json(const RunRecord& record) {
   if (record.test) json["test"] = to_json(*record.test);
   if (!record.network.empty()) json["network"] = record.network;
   if (record.network_test) json["test"] = to_json(*record.network_test);
-  if (record.diagnostics)
+  if (record.diagnostics) {
     json["diagnostics"] = {{"objective", record.diagnostics->objective},
                            {"gradient_norm", record.diagnostics->gradient_norm}};
+    if (const auto& norm = record.diagnostics->projected_gradient_norm)
+      json["diagnostics"]["projected_gradient_norm"] = *norm;
+    if (const auto& gap = record.diagnostics->frank_wolfe_gap)
+      json["diagnostics"]["frank_wolfe_gap"] = *gap;
+  }
+  if (record.constraint != "none") json["constraint"] = record.constraint;
+  if (record.certificate) json["certificate"] = to_json(*record.certificate);
+  if (record.gap)
+    json["gap_certificate"] = {{"frank_wolfe_gap", record.gap->gap},
+                               {"half_width", record.gap->half_width},
+                               {"confidence", record.gap->confidence}};
+  if (record.population)
+    json["population_gradient"] = {{"norm", record.population->norm},
+                                   {"standard_error", record.population->standard_error},
+                                   {"rows", record.population->rows}};
   return json;
 }
 

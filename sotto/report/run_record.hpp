@@ -18,6 +18,7 @@ struct TracePoint {
   std::int64_t step = 0;
   double step_size = 0;
   double gradient_norm = 0;  ///< of the released gradient
+  double passes = 0;         ///< expected passes over the data so far
   double seconds = 0;
 };
 
@@ -37,6 +38,24 @@ struct RecordedSetting {
 struct Diagnostics {
   double objective = 0;
   double gradient_norm = 0;
+  /// ‖(w - w⁺) / γ‖ of a proximal step w⁺ with the true gradient and γ = 1/(2L): where there is a
+  /// constraint or a regularizer that is not smooth.
+  std::optional<double> projected_gradient_norm = {};
+  std::optional<double> frank_wolfe_gap = {};  ///< on a bounded constraint set
+};
+
+/// The gradient norm of the population, estimated on a public held-out set.
+struct PopulationGradient {
+  double norm = 0;            ///< of the mean gradient on the held-out rows, regularizer included
+  double standard_error = 0;  ///< of that mean gradient, in the Euclidean norm
+  std::int64_t rows = 0;
+};
+
+/// A released Frank–Wolfe gap: the true one lies within ± half_width with the stated confidence.
+struct RecordedGap {
+  double gap = 0;
+  double half_width = 0;
+  double confidence = 0;
 };
 
 /// Everything that may be told about a run; `sotto verify` and `sotto report` read it.
@@ -66,6 +85,10 @@ struct RunRecord {
   std::optional<Metrics> test;
   std::optional<ClassMetrics> network_test;
   std::optional<Diagnostics> diagnostics;
+  std::optional<Certificate> certificate;  ///< of the returned point, if the method made one
+  std::string constraint = "none";
+  std::optional<RecordedGap> gap;
+  std::optional<PopulationGradient> population;
 };
 
 nlohmann::json to_json(const RunRecord& record);

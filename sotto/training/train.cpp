@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "sotto/oracle/exact_oracle.hpp"
 #include "sotto/oracle/private_oracle.hpp"
 #include "sotto/privacy/calibrate.hpp"
+#include "sotto/training/measures.hpp"
 
 namespace sotto {
 namespace {
@@ -29,10 +31,15 @@ Stream make_stream(const TrainOptions& options, Purpose purpose) {
 /// Keeps a trace of bounded length: every k-th step, k doubling whenever the trace is full.
 class Tracer final : public Observer {
  public:
-  Tracer(Observer& next, std::chrono::steady_clock::time_point begin)
-      : next_(next), begin_(begin) {}
+  /// `passes`: the expected passes over the data so far, which are public.
+  Tracer(Observer& next,
+         std::function<double()> passes,
+         std::chrono::steady_clock::time_point begin)
+      : next_(next), passes_(std::move(passes)), begin_(begin) {}
 
-  bool keep_going(const StepReport& report) override {
+  bool keep_going(const StepReport& step) override {
+    StepReport report = step;
+    report.passes = passes_();
     if (report.step % every_ == 0) {
       if (trace_.size() == kTracePoints) {
         for (std::size_t k = 0; 2 * k + 1 < trace_.size(); ++k) trace_[k] = trace_[2 * k + 1];
@@ -40,8 +47,11 @@ class Tracer final : public Observer {
         every_ *= 2;
       }
       if (report.step % every_ == 0)
-        trace_.push_back(
-            {report.step, report.step_size, report.gradient_norm, seconds_since(begin_)});
+        trace_.push_back({report.step,
+                          report.step_size,
+                          report.gradient_norm,
+                          report.passes,
+                          seconds_since(begin_)});
     }
     return next_.keep_going(report);
   }
@@ -50,6 +60,7 @@ class Tracer final : public Observer {
 
  private:
   Observer& next_;
+  std::function<double()> passes_;
   std::chrono::steady_clock::time_point begin_;
   std::int64_t every_ = 1;
   std::vector<TracePoint> trace_;
@@ -102,17 +113,6 @@ Expected<void> prepare_filter(PreparedRun& run, const TrainOptions& options) {
   return {};
 }
 
-Diagnostics true_values(const Engine& engine, const PublicProblem& problem, const Vector& w) {
-  PerExampleSum sums(engine);
-  Vector gradient;
-  sums.clipped_gradients({}, w, kInfinity, gradient);
-  const auto n = static_cast<double>(problem.n);
-  gradient /= n;
-  problem.regularizer.add_gradient(w, gradient);
-  return {sums.clipped_losses({}, w, kInfinity) / n + problem.regularizer.value(w),
-          gradient.norm()};
-}
-
 }  // namespace
 
 Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& options) {
@@ -121,6 +121,12 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
   SOTTO_ASSIGN(run.method, find_method(options.method));
   const bool is_private = run.method->is_private;
   SOTTO_TRY(check_budget(options, is_private));
+  if (problem.constraint && !run.method->constraints)
+    return fail(ErrorKind::kUsage,
+                fmt::format("{} does not keep the weights in a set, but --constraint {} asks for "
+                            "it. Use dp-pgd, dp-pmd, dp-fw-l2 or dp-fw-l1, or leave it out.",
+                            run.method->name,
+                            problem.constraint->to_string()));
   PublicFacts facts{problem, 0, make_stream(options, Purpose::kSelection).uniform()};
   if (is_private) {
     SOTTO_ASSIGN(facts.single_release_multiplier, single_release_multiplier(problem, options));
@@ -209,9 +215,10 @@ Expected<TrainResult> train(const Engine& engine,
   double evaluations = 0;
   double visits = 0;
   // Pricing, before and after, is not training.
-  const auto run = [&](Oracle& oracle) -> Expected<void> {
+  const auto run = [&](auto& oracle) -> Expected<void> {
     const auto start = std::chrono::steady_clock::now();
-    Tracer tracer(observer, start);
+    const auto passes = [&] { return oracle.row_visits() / static_cast<double>(problem.n); };
+    Tracer tracer(observer, passes, start);
     SOTTO_ASSIGN(answer, optimizer.run(oracle, prepared.noise_multiplier, tracer));
     record.train_seconds = seconds_since(start);
     record.trace = tracer.take();
@@ -258,6 +265,8 @@ Expected<TrainResult> train(const Engine& engine,
   }
   record.steps = answer.steps;
   record.stopped = answer.stopped;
+  record.certificate = answer.certificate;
+  if (answer.gap) record.gap = {answer.gap->gap, answer.gap->half_width, answer.gap->confidence};
   record.gradient_evaluations = evaluations;
   record.passes = visits / static_cast<double>(problem.n);
   if (options.unsafe_diagnostics) record.diagnostics = true_values(engine, problem, answer.w);

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+
+#include "sotto/privacy/accountant/zcdp.hpp"
 
 namespace sotto {
 namespace {
@@ -48,6 +51,30 @@ TEST(Claim, NothingIsRefutedByAUselessTest) {
   EXPECT_EQ(*(*by_event)->largest_refuted(1.0), 0);
   EXPECT_EQ(*gaussian_claim(1, kDelta)->largest_refuted(1.0), 0);
   EXPECT_EQ(*plain_claim(1, kDelta)->largest_refuted(1.0), 0);
+}
+
+// A Gaussian is mu^2/2-zCDP: no test of it may refute that, good ones most of it, and a Gaussian of
+// half the noise is caught.
+TEST(Claim, ZcdpIsNotRefutedByAGaussianAndNearlyReached) {
+  const double mu = 1.2;
+  const auto claimed = [](double of_mu) { return zcdp_epsilon(of_mu * of_mu / 2, kDelta); };
+  const auto claim = zcdp_claim(claimed(mu), kDelta);
+  const auto refuted_by = [&](double of_mu, double x) {
+    return *claim->largest_refuted(ErrorBounds{normal_cdf(-x), normal_cdf(x - of_mu)});
+  };
+  double best = 0, best_of_twin = 0;
+  for (double x = -2; x < 5; x += 0.1) {
+    best = std::max(best, refuted_by(mu, x));
+    best_of_twin = std::max(best_of_twin, refuted_by(2 * mu, x));
+    const double alpha = normal_cdf(-x);
+    EXPECT_LE(claim->trade_off(alpha), normal_cdf(x - mu) + 1e-12);
+    EXPECT_GE(claim->halfway(alpha), claim->trade_off(alpha));
+  }
+  EXPECT_LE(best, claimed(mu) * (1 + 1e-9));
+  EXPECT_GT(best, 0.7 * claimed(mu));
+  EXPECT_GT(best_of_twin, 1.3 * claimed(mu));
+  EXPECT_LE(*claim->largest_refuted(2 * normal_cdf(-mu / 2)), claimed(mu));
+  EXPECT_EQ(*claim->largest_refuted(1.0), 0);
 }
 
 TEST(Claim, PlainCurve) {

@@ -278,5 +278,30 @@ TEST(Sotto, HelpTeachesAndUnknownVerbsAreUsageErrors) {
   EXPECT_EQ(sotto({"--version"}).code, 0);
 }
 
+TEST(PhaseRetrieval, IsMadeAndTrained) {
+  const TempDir dir;
+  const std::string data = dir.file("train.svm");
+  const auto made = sotto({"data", "phase-retrieval", "--rows", "3000", "--dim", "4", data});
+  ASSERT_EQ(made.code, 0) << made.err;
+  const auto run = sotto({"train",
+                          "--loss",
+                          "phase-retrieval:6",
+                          "--row-norm",
+                          "1",
+                          "--epsilon",
+                          "4",
+                          "--delta",
+                          "1e-5",
+                          "--test",
+                          data,
+                          "--json",
+                          data,
+                          dir.file("model.json")});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_TRUE(json["test"].contains("mae")) << "labels are numbers, predictions squares";
+  EXPECT_EQ(sotto({"data", "phase-retrieval", "--rows", "0", data}).code, 2);
+}
+
 }  // namespace
 }  // namespace sotto::testing

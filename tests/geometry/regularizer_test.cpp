@@ -131,5 +131,33 @@ TEST(Regularizer, RefusesBadTextWithTheRemedy) {
     EXPECT_THAT(message(text), HasSubstr("must be finite and >= 0")) << text;
 }
 
+TEST(Regularizer, ElasticNetAndGroups) {
+  Vector w(5);
+  w << 3, -4, 1, 0, 2;
+  const Regularizer elastic = Regularizer::elastic(0.5, 0.1);
+  EXPECT_DOUBLE_EQ(elastic.value(w), 0.5 * 10 + 0.05 * 30);
+  EXPECT_FALSE(elastic.smooth());
+  Vector gradient = Vector::Zero(5);
+  elastic.add_gradient(w, gradient);
+  EXPECT_LE((gradient - 0.1 * w).norm(), 1e-15);
+  EXPECT_DOUBLE_EQ(elastic.curvature(5).highest, 0.1);
+  const Regularizer groups = Regularizer::group_l1(0.5, 2);
+  EXPECT_DOUBLE_EQ(groups.value(w), 0.5 * (5 + 1 + 2));
+  Vector shrunk = w;
+  groups.prox(2, shrunk);  // by 1 in norm
+  Vector expected(5);
+  expected << 2.4, -3.2, 0, 0, 1;
+  EXPECT_LE((shrunk - expected).norm(), 1e-15);
+  for (const auto* text : {"elastic:0.5,0.1", "group-l1:0.5,2"}) {
+    const auto parsed = Regularizer::parse(text);
+    ASSERT_TRUE(parsed) << parsed.error().message;
+    EXPECT_EQ(parsed->to_string(), text);
+    EXPECT_EQ(parsed->on_first(3).regularized(), 3);
+    EXPECT_EQ(parsed->on_first(3).to_string(), text);
+  }
+  for (const auto* text : {"elastic:0.5", "elastic:-1,2", "group-l1:1,0", "group-l1:1,1.5"})
+    EXPECT_FALSE(Regularizer::parse(text)) << text;
+}
+
 }  // namespace
 }  // namespace sotto

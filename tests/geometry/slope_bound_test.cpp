@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
+#include <vector>
+
+#include "sotto/core/vector.hpp"
 
 namespace sotto {
 namespace {
@@ -78,6 +82,120 @@ TEST(SlopeBound, OtherLossesAreFlatAndSquaredHasNoBound) {
   EXPECT_DOUBLE_EQ(gradient_diameter(sigmoid, 2, 7), 1);
   EXPECT_TRUE(std::isinf(gradient_bound(loss_info({LossKind::kSquared}), 1, 1)));
   EXPECT_LE(gradient_diameter(kLogistic, 1, 1e300), 2.0001) << "far out: twice the bound";
+}
+
+struct TestLoss {
+  LossSpec spec;
+  double (*slope)(double);
+  double (*value)(double);
+};
+double squash(double x) { return 1 / (1 + std::exp(-x)); }
+const TestLoss kLosses[] = {
+    {{LossKind::kLogistic},
+     [](double m) { return -squash(-m); },
+     [](double m) { return std::log1p(std::exp(-m)); }},
+    {{LossKind::kSigmoid},
+     [](double m) { return -squash(m) * squash(-m); },
+     [](double m) { return squash(-m); }},
+    {{LossKind::kHuber, 0.3}, [](double r) { return std::clamp(r, -0.3, 0.3); }, nullptr},
+    {{LossKind::kSquared}, [](double r) { return r; }, nullptr},
+};
+
+/// A random row; every third has full length, every third is also in the plane of w and w'.
+Eigen::Vector3d random_row(std::mt19937_64& random, double R, int k) {
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+  Eigen::Vector3d x(normal(random), normal(random), normal(random));
+  if (k % 3 == 2) x[2] = 0;
+  return R * (k % 3 == 0 ? uniform(random) : 1) / x.norm() * x;
+}
+
+/// How long a row's gradient difference gets, and how far two are apart, over many rows, those
+/// along and across the step among them.
+std::pair<double, double> widest_differences(const TestLoss& loss,
+                                             double R,
+                                             const Eigen::Vector3d& w,
+                                             const Eigen::Vector3d& before) {
+  std::mt19937_64 random(8);
+  std::vector<Eigen::Vector3d> differences;
+  const auto add = [&](const Eigen::Vector3d& u) {
+    // Labels of regression shift the argument.
+    const double y = loss.value ? 0 : std::uniform_real_distribution<double>(-0.5, 0.5)(random);
+    differences.push_back((loss.slope(u.dot(w) - y) - loss.slope(u.dot(before) - y)) * u);
+  };
+  const Eigen::Vector3d step = (w - before).normalized();
+  const Eigen::Vector3d across(-step[1], step[0], 0);  // w and w' are in the first two
+  for (int k = 0; k < 1500; ++k) add(random_row(random, R, k));
+  for (int k = 0; k <= 400; ++k)
+    add(R * (std::cos(M_PI * k / 400) * step + std::sin(M_PI * k / 400) * across));
+  double longest = 0, widest = 0;
+  for (const auto& a : differences) {
+    longest = std::max(longest, a.norm());
+    for (const auto& b : differences) widest = std::max(widest, (a - b).norm());
+  }
+  return {longest, widest};
+}
+
+TEST(SlopeBound, DifferencesStayWithinTheirBounds) {
+  const double R = 1.7;
+  for (const auto& loss : kLosses)
+    for (const double scale : {0.02, 0.5, 4.0})
+      for (const Eigen::Vector3d& before : {Eigen::Vector3d(0, 0, 0),
+                                            Eigen::Vector3d(-1, 0, 0),
+                                            Eigen::Vector3d(0.9, 0.1, 0),
+                                            Eigen::Vector3d(0, 2, 0)}) {
+        const Eigen::Vector3d w(scale, 0, 0);
+        const Eigen::Vector3d there = scale * before;
+        const PointPair points{w.norm(), there.norm(), (w - there).norm()};
+        const LossInfo info = loss_info(loss.spec);
+        const auto [longest, widest] = widest_differences(loss, R, w, there);
+        EXPECT_LE(longest, difference_bound(info, R, points)) << to_string(loss.spec) << scale;
+        EXPECT_LE(widest, difference_diameter(info, R, points)) << to_string(loss.spec) << scale;
+      }
+}
+
+TEST(SlopeBound, DifferenceBoundsAreNearlyReached) {
+  // From -w to w, where the loss is steepest between: the bound is reached by a row along w, the
+  // diameter by that and a row across. A bound or a diameter smaller by 2 % would fail.
+  const Eigen::Vector3d w(0.05, 0, 0);
+  const PointPair points{0.05, 0.05, 0.1};
+  for (const auto& loss : kLosses) {
+    if (loss.spec.kind == LossKind::kSigmoid) continue;  // its curvature is 0 there
+    const LossInfo info = loss_info(loss.spec);
+    const auto [longest, widest] = widest_differences(loss, 2, w, -w);
+    EXPECT_GE(longest, 0.98 * difference_bound(info, 2, points)) << to_string(loss.spec);
+    EXPECT_GE(widest, 0.98 * difference_diameter(info, 2, points)) << to_string(loss.spec);
+  }
+  // Far apart the logistic slopes themselves are the bound.
+  const PointPair far{10, 0, 10};
+  EXPECT_LE(difference_bound(loss_info({}), 1, far), 0.5 * (1 + 1e-6));
+  EXPECT_GT(difference_bound(loss_info({}), 1, {1, 1, 0}), 0) << "no noise hides a bound of 0";
+}
+
+TEST(SlopeBound, LossesStayWithinTheirBounds) {
+  std::mt19937_64 random(9);
+  const double R = 1.7;
+  for (const auto& loss : kLosses) {
+    const LossInfo info = loss_info(loss.spec);
+    if (!loss.value) {
+      EXPECT_TRUE(std::isinf(loss_range(info, R, 1).highest) &&
+                  std::isinf(loss_spread(info, R, 1)));
+      continue;
+    }
+    for (const double length : {0.0, 0.1, 1.0, 5.0}) {
+      double least = 1e300, most = 0;
+      for (int k = 0; k < 3000; ++k) {
+        const double margin =
+            k < 2 ? (k ? 1 : -1) * R * length : length * random_row(random, R, k)[0];
+        least = std::min(least, loss.value(margin));
+        most = std::max(most, loss.value(margin));
+      }
+      EXPECT_LE(most, loss_range(info, R, length).highest);
+      EXPECT_GE(most, loss_range(info, R, length).highest * 0.999);
+      EXPECT_LE(most - least, loss_spread(info, R, length));
+      EXPECT_GE(most - least, loss_spread(info, R, length) * 0.999 - 1e-9);
+    }
+  }
 }
 
 }  // namespace

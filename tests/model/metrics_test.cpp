@@ -46,5 +46,13 @@ TEST(Metrics, Regression) {
   EXPECT_DOUBLE_EQ(metrics.mae, 2);
 }
 
+TEST(Metrics, PhaseRetrievalPredictsSquares) {
+  const Table table = TableBuilder::dense(2, 1, std::vector<float>{1, 2}, {1, 5}, {});
+  const LossSpec loss{LossKind::kPhaseRetrieval, 9};
+  const Metrics metrics = evaluate(table, Vector::Constant(1, -1.0), loss, 0);
+  EXPECT_DOUBLE_EQ(metrics.mae, 0.5);  // 1 and 4 against 1 and 5
+  EXPECT_DOUBLE_EQ(metrics.loss, 0.125);
+}
+
 }  // namespace
 }  // namespace sotto

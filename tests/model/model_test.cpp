@@ -50,6 +50,26 @@ TEST(Model, ReadsBackToTheLastBit) {
   EXPECT_TRUE(again->privacy.insecure_seed);
 }
 
+TEST(Model, CarriesItsCertificate) {
+  Model model = sample_model();
+  EXPECT_FALSE(model_from_text(to_text(model), "m.json")->certificate);
+  Certificate c;
+  c.verdict = "certified";
+  c.confidence = 0.95;
+  c.gradient_tolerance = 0.06;
+  c.gradient_upper = 1.0 / 30;
+  c.curvature_lower = -5e-4;
+  c.curvature_by_algebra = true;
+  model.certificate = c;
+  const auto again = model_from_text(to_text(model), "m.json");
+  ASSERT_TRUE(again) << again.error().message;
+  ASSERT_TRUE(again->certificate);
+  EXPECT_EQ(again->certificate->verdict, "certified");
+  EXPECT_EQ(again->certificate->gradient_upper, 1.0 / 30);
+  EXPECT_TRUE(again->certificate->curvature_by_algebra);
+  EXPECT_EQ(to_text(*again), to_text(model));
+}
+
 TEST(Model, AnInfiniteEpsilonSurvives) {
   Model model = sample_model();
   model.privacy.is_private = false;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
@@ -122,6 +123,11 @@ struct Reference {
         return order == 0   ? delta * (std::fabs(r) - delta / 2)
                : order == 1 ? std::copysign(delta, r)
                             : 0;
+      case LossKind::kPhaseRetrieval: {
+        const long double label = std::clamp(y, 0.0L, delta);
+        const long double gap = z * z - label;
+        return order == 0 ? gap * gap / 4 : order == 1 ? z * gap : 3 * z * z - label;
+      }
     }
     return 0;
   }
@@ -203,6 +209,50 @@ TEST_P(Glm, MatchesALoopOverSingleRows) {
   }
 }
 
+TEST_P(Glm, ProductsAreThoseOfTheMatrixAndJointVisitsEqualSeparateOnes) {
+  for (const std::int64_t dim : {5, 54}) {
+    Shape s = shape();
+    s.dim = dim;
+    const Data data = make_data(s);
+    const auto w = make_point(dim);
+    const auto v = make_point(dim, 0.4);
+    const auto p = static_cast<std::size_t>(dim);
+    for (int k = 0; const auto* kernels = glm_kernels::variant(k); ++k) {
+      const GlmEngine engine(data.table, GetParam().loss, *kernels);
+      const auto count = static_cast<std::size_t>(engine.units());
+      const Block all{nullptr, 0, engine.units()};
+      auto workspace = engine.make_workspace();
+      std::vector<double> norms(count), hessian_norms(count), weights(count);
+      for (std::size_t i = 0; i < count; ++i) weights[i] = 0.1 * static_cast<double>(i % 9);
+      std::vector<double> matrix(p * p), product(p), gradient(p), joint_matrix(p * p), joint(p);
+      engine.evaluate_hessians(all, w, *workspace, norms);
+      engine.add_hessians(*workspace, weights, matrix);
+      engine.add_hessian_products(*workspace, weights, v, product);
+      for (std::size_t i = 0; i < p; ++i) {
+        double expected = 0, size = 1;
+        for (std::size_t j = 0; j < p; ++j) {
+          const double entry = i >= j ? matrix[i * p + j] : matrix[j * p + i];
+          expected += entry * v[j];
+          size += std::fabs(entry * v[j]);
+        }
+        EXPECT_NEAR(product[i], expected, 1e-12 * size);
+      }
+      EXPECT_THROW(engine.add_gradients(*workspace, weights, gradient), std::logic_error);
+      engine.evaluate_gradients_and_hessians(all, w, *workspace, norms, hessian_norms);
+      engine.add_gradients(*workspace, weights, joint);
+      engine.add_hessians(*workspace, weights, joint_matrix);
+      EXPECT_EQ(joint_matrix, matrix);
+      std::vector<double> alone(count);
+      engine.evaluate_gradients(all, w, *workspace, alone);
+      engine.add_gradients(*workspace, weights, gradient);
+      EXPECT_EQ(joint, gradient);
+      EXPECT_EQ(norms, alone);
+      engine.evaluate_hessians(all, w, *workspace, alone);
+      EXPECT_EQ(hessian_norms, alone);
+    }
+  }
+}
+
 TEST_P(Glm, OneExampleAddsAtMostTheRadius) {
   for (const bool wild : {false, true})
     for (const std::int64_t dim : {3, 54}) {
@@ -278,8 +328,11 @@ TEST_P(Glm, WeightZeroAddsNothingEvenFromRowsThatAreNotFinite) {
 
 std::vector<Param> params() {
   std::vector<Param> all;
-  for (const LossKind kind :
-       {LossKind::kLogistic, LossKind::kSigmoid, LossKind::kSquared, LossKind::kHuber})
+  for (const LossKind kind : {LossKind::kLogistic,
+                              LossKind::kSigmoid,
+                              LossKind::kSquared,
+                              LossKind::kHuber,
+                              LossKind::kPhaseRetrieval})
     for (const bool sparse : {false, true})
       for (const bool units : {false, true}) all.push_back({{kind, 0.8}, sparse, units});
   return all;

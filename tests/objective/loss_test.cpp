@@ -133,6 +133,56 @@ TEST(LossKernels, MatchTheScalarFormulas) {
   expect_kernels_match(&Kernels::huber, HuberLoss<ScalarMath>{0.7}, {LossKind::kHuber, 0.7});
 }
 
+TEST(Loss, PhaseRetrievalAtLabelsInsideAndOutsideItsRange) {
+  const PhaseRetrievalLoss<ScalarMath> loss{2};
+  EXPECT_EQ(loss.value(3, 1), 16);
+  EXPECT_EQ(loss.first(3, 1), 24);
+  EXPECT_EQ(loss.second(3, 1), 26);
+  for (const double y : {-1.0, 0.0, 0.7, 2.0, 5.0})
+    for (const double z : {-2.0, -0.3, 0.0, 0.4, 1.9}) {
+      // The step's errors are step²/6 times the next but one derivative, 6z or 6.
+      const double error = kStep * kStep;
+      EXPECT_NEAR(loss.first(z, y),
+                  difference([&](double t) { return loss.value(t, y); }, z),
+                  1.01 * error * std::fabs(z) + 1e-10);
+      EXPECT_NEAR(loss.second(z, y),
+                  difference([&](double t) { return loss.first(t, y); }, z),
+                  1.01 * error + 1e-10);
+      EXPECT_GE(loss.second(z, y), loss_info({LossKind::kPhaseRetrieval, 2}).inf_second);
+    }
+  EXPECT_EQ(loss.value(1, -4), loss.value(1, 0));
+  EXPECT_EQ(loss.value(1, 9), loss.value(1, 2));
+  // w = 0 is stationary for every label, and a strict saddle where a label is positive.
+  EXPECT_EQ(loss.first(0, 1.5), 0);
+  EXPECT_EQ(loss.second(0, 1.5), -1.5);
+}
+
+TEST(LossKernels, PhaseRetrievalMatchesTheScalarFormulas) {
+  const PhaseRetrievalLoss<ScalarMath> loss{1.5};
+  std::vector<double> z;
+  std::vector<float> y;
+  for (int i = 0; i < 4003; ++i) {
+    z.push_back(0.002 * (i - 2000));
+    y.push_back(0.5f * static_cast<float>(i % 7) - 0.5f);
+  }
+  const std::vector<double> row_norms(z.size(), 3.0);
+  std::vector<double> c(z.size()), norms(z.size());
+  for (int v = 0; const auto* kernels = glm_kernels::variant(v); ++v) {
+    const glm_kernels::LossArguments in{
+        z.data(), y.data(), row_norms.data(), std::ssize(z), loss.threshold};
+    kernels->phase_retrieval.first(in, c.data(), norms.data());
+    for (std::size_t i = 0; i < z.size(); ++i) {
+      EXPECT_NEAR(c[i], loss.first(z[i], static_cast<double>(y[i])), 1e-13);
+      EXPECT_GE(norms[i], 3 * std::fabs(c[i]));
+    }
+    kernels->phase_retrieval.second(in, c.data(), norms.data());
+    for (std::size_t i = 0; i < z.size(); ++i) {
+      EXPECT_NEAR(c[i], loss.second(z[i], static_cast<double>(y[i])), 1e-13);
+      EXPECT_GE(norms[i], 9 * std::fabs(c[i]));
+    }
+  }
+}
+
 TEST(LossKernels, NotANumberStaysSoAndInfinityHasItsLimit) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const double z[4] = {NAN, kInfinity, -kInfinity, 1};

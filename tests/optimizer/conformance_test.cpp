@@ -12,6 +12,7 @@
 #include "sotto/privacy/filter.hpp"
 #include "sotto/privacy/ledger.hpp"
 #include "tests/support/recording_oracle.hpp"
+#include "tests/support/small_glm.hpp"
 #include "tests/support/toy_engine.hpp"
 
 namespace sotto {
@@ -36,25 +37,33 @@ const std::map<std::string, std::vector<GivenOptions>> kVariants = {
       {{"update", "adam"}, {"steps", "9"}},
       {{"update", "adam_bc"}, {"steps", "9"}, {"expected_batch", "10"}},
       {{"clip_quantile", "0.5"}, {"steps", "9"}, {"expected_batch", "10"}},
-      {{"sampling", "fixed_size"}, {"expected_batch", "10"}, {"steps", "5"}}}},
+      {{"sampling", "fixed_size"}, {"expected_batch", "10"}, {"steps", "5"}},
+      {{"clip_rule", "glm"}, {"expected_batch", "10"}, {"steps", "5"}}}},
     {"sgd", {{}, {{"steps", "9"}}}},
     {"dp-srm",
      {{},
       {{"steps", "9"}, {"expected_batch", "60"}, {"clipping", "together"}},
       {{"step_rule", "theory"}, {"anchor_batch", "30"}, {"difference_bound", "fixed"}},
       {{"output", "random"}, {"steps", "20"}},
-      {{"output", "best"}, {"steps", "20"}, {"candidates", "3"}}}},
+      {{"output", "best"}, {"steps", "20"}, {"candidates", "3"}},
+      {{"clip_rule", "glm"}, {"steps", "9"}},
+      {{"clip_rule", "glm"}, {"steps", "9"}, {"clipping", "together"}}}},
     {"private-spiderboost",
      {{},
       {{"steps", "11"}, {"phase", "4"}, {"expected_batch", "60"}},
       {{"phase", "1"}, {"steps", "5"}},
+      {{"clip_rule", "glm"}, {"steps", "9"}, {"phase", "3"}},
       {{"output", "random"}, {"steps", "20"}}}},
     {"storm", {{}, {{"steps", "9"}}}},
     {"rrpsgd",
      {{},
       {{"steps", "20"}, {"expected_batch", "1"}},
-      {{"schedule", "inverse_sqrt"}, {"steps", "30"}}}},
-    {"dp-agd", {{}, {{"splits", "5"}, {"candidates", "3"}}}},
+      {{"schedule", "inverse_sqrt"}, {"steps", "30"}},
+      {{"clip_rule", "glm"}, {"steps", "20"}}}},
+    {"dp-agd",
+     {{},
+      {{"splits", "5"}, {"candidates", "3"}},
+      {{"splits", "5"}, {"candidates", "3"}, {"clip_rule", "glm"}}}},
     {"adp-sgd",
      {{},
       {{"steps", "9"}, {"groups", "3"}},
@@ -64,8 +73,49 @@ const std::map<std::string, std::vector<GivenOptions>> kVariants = {
        {"step_rule", "adagrad"},
        {"expected_batch", "10"},
        {"first_multiplier", "3"}},
-      {{"noise", "constant"}, {"steps", "12"}}}},
+      {{"noise", "constant"}, {"steps", "12"}},
+      {{"clip_rule", "glm"}, {"steps", "12"}, {"step_rule", "adagrad"}},
+      {{"clip_rule", "glm"}, {"steps", "12"}, {"noise", "adaptive"}}}},
     {"auto", {{}, {{"most_passes", "8"}}}},
+    // Coarse noise, and a tolerance that the toy's gradients never meet.
+    {"dp-tr",
+     {{{"gradient_tolerance", "0.2"}, {"precision", "3"}},
+      {{"gradient_tolerance", "0.2"}, {"precision", "3"}, {"curvature_floor", "off"}},
+      {{"gradient_tolerance", "0.2"}, {"precision", "3"}, {"init", "normal"}}}},
+    {"dp-tr-b", {{{"gradient_tolerance", "0.2"}, {"precision", "3"}, {"expected_batch", "20"}}}},
+    {"dp-str", {{{"gradient_tolerance", "0.2"}, {"precision", "3"}, {"expected_batch", "30"}}}},
+    {"tr", {{{"gradient_tolerance", "0.2"}, {"precision", "3"}}}},
+    {"opt",
+     {{{"gradient_tolerance", "0.2"}, {"precision", "3"}},
+      {{"gradient_tolerance", "0.2"}, {"precision", "3"}, {"gap", "2"}},
+      {{"gradient_tolerance", "0.2"}, {"precision", "3"}, {"curvature_floor", "off"}}}},
+    {"opt-b", {{{"gradient_tolerance", "0.2"}, {"precision", "3"}, {"expected_batch", "20"}}}},
+    {"opt-ls",
+     {{{"gradient_tolerance", "0.2"}, {"precision", "3"}},
+      {{"gradient_tolerance", "0.2"}, {"precision", "3"}, {"line_search", "sparse_vector"}}}},
+    {"2opt", {{{"gradient_tolerance", "0.2"}, {"precision", "3"}}}},
+    {"2opt-b", {{{"gradient_tolerance", "0.2"}, {"precision", "3"}, {"expected_batch", "20"}}}},
+    {"2opt-ls", {{{"gradient_tolerance", "0.2"}, {"precision", "3"}, {"candidates", "3"}}}},
+    {"dp-gd-sosp", {{{"gradient_tolerance", "0.2"}, {"precision", "3"}}}},
+    {"dp-newton",
+     {{},
+      {{"steps", "3"}, {"growth", "2"}, {"memory", "1"}},
+      {{"init", "normal"}, {"steps", "4"}}}},
+    {"newton", {{}, {{"steps", "5"}}}},
+    {"dp-pgd",
+     {{},
+      {{"steps", "9"}, {"output", "random"}},
+      {{"steps", "9"}, {"output", "best"}, {"certificate_share", "0.2"}}}},
+    {"dp-pmd", {{}, {{"mirror", "entropy"}, {"steps", "9"}}, {{"mirror", "euclidean"}}}},
+    {"dp-fw-l2",
+     {{}, {{"steps", "9"}, {"output", "average"}}, {{"certificate_share", "0.1"}, {"steps", "5"}}}},
+    {"dp-fw-l1",
+     {{},
+      {{"selection", "exponential"}, {"steps", "9"}},
+      {{"selection", "noisy_max"}, {"steps", "9"}},
+      {{"selection", "exponential"}, {"output", "random"}, {"steps", "20"}},
+      {{"selection", "exponential"}, {"output", "average"}, {"step_rule", "harmonic"}},
+      {{"selection", "exponential"}, {"certificate_share", "0.1"}, {"steps", "5"}}}},
 };
 
 struct Case {
@@ -82,6 +132,7 @@ class Conformance : public ::testing::TestWithParam<Case> {
     problem.row_norm = 1;
     problem.relation = relation;
     problem.linear_rows = true;
+    if ((*find_method(GetParam().method))->constraints) problem.constraint = l1_ball(1);
     return {problem, (*find_method(GetParam().method))->is_private ? 4.0 : 0.0, 0.7};
   }
 
@@ -130,7 +181,8 @@ void run_with_filter(const Engine& engine,
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_TRUE(result->w.allFinite());
   EXPECT_GT(result->steps, 0);
-  EXPECT_TRUE(result->stopped == "budget spent" || result->stopped == "plan complete");
+  EXPECT_TRUE(result->stopped == "budget spent" || result->stopped == "plan complete" ||
+              result->stopped == "second-order point found");
   auto filter = make_filter(plan.filter, budget);
   ASSERT_TRUE(filter);
   EXPECT_TRUE((*filter)->try_spend(to_event(ledger->spent()))) << "more than the budget was spent";
@@ -185,7 +237,8 @@ TEST_P(Conformance, MoreNoiseIsNeverLessPrivate) {
   const auto less = *canonical(method.optimizer->plan(problem, 2).event);
   ASSERT_EQ(more.terms.size(), less.terms.size());
   for (std::size_t k = 0; k < more.terms.size(); ++k)
-    if (more.terms[k].mechanism == Term::Mechanism::kExponential)  // its parameter is an epsilon
+    if (more.terms[k].mechanism == Term::Mechanism::kExponential ||
+        more.terms[k].mechanism == Term::Mechanism::kSparseVector)  // the parameter is an epsilon
       EXPECT_LE(more.terms[k].parameter, less.terms[k].parameter);
     else
       EXPECT_GE(more.terms[k].parameter, less.terms[k].parameter);
@@ -223,6 +276,56 @@ INSTANTIATE_TEST_SUITE_P(AllMethods,
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
+
+/// Where a run ends on a linear model, with the plan or filter that it asks for.
+Expected<Vector> end_of_run(const std::string& method, const char* rule, Relation relation) {
+  const testing::SmallGlm small(LossKind::kLogistic, 15);
+  const PublicFacts facts = small.facts(relation);
+  SOTTO_ASSIGN(const ConfiguredMethod configured,
+               (*find_method(method))->configure({{"clip_rule", rule}}, facts));
+  const Plan plan = configured.optimizer->plan(facts.problem, 3.5);
+  LedgerOptions granted;
+  granted.relation = relation;
+  granted.planned_samples = plan.noise_samples;
+  granted.budget.delta = 1e-5;
+  if (plan.filter.empty()) {
+    granted.plan = plan.event;
+  } else {
+    granted.budget.epsilon = 3;
+    granted.filter = plan.filter;
+  }
+  SOTTO_ASSIGN(Ledger ledger, Ledger::open(granted));
+  PrivateOracle oracle(small.engine(),
+                       facts.problem,
+                       ledger,
+                       Stream::seeded(1, Purpose::kSampling),
+                       Stream::seeded(2, Purpose::kNoise));
+  NoObserver observer;
+  SOTTO_ASSIGN(const OptimizerResult result, configured.optimizer->run(oracle, 3.5, observer));
+  return result.w;
+}
+
+// auto runs one of these; second-order methods use the rule wherever it holds, without an option.
+TEST(Conformance, EveryFirstOrderMethodHasTheGlmRuleUnderEveryRelation) {
+  for (const char* name :
+       {"dp-gd", "dp-sgd", "rrpsgd", "dp-agd", "dp-srm", "private-spiderboost", "adp-sgd"}) {
+    const MethodInfo& method = **find_method(name);
+    for (const Relation relation :
+         {Relation::kZeroOut, Relation::kReplaceOne, Relation::kAddRemove}) {
+      const auto glm = end_of_run(method.name, "glm", relation);
+      ASSERT_TRUE(glm) << method.name << ": " << glm.error().message;
+      EXPECT_TRUE(glm->allFinite()) << method.name;
+      const auto flat = end_of_run(method.name, "flat", relation);
+      ASSERT_TRUE(flat) << method.name << ": " << flat.error().message;
+      EXPECT_NE(*glm, *flat) << method.name << ": the rule changes the noise";
+    }
+    PublicFacts facts = testing::SmallGlm(LossKind::kLogistic).facts();
+    facts.problem.linear_rows = false;
+    const auto refused = method.configure({{"clip_rule", "glm"}}, facts);
+    ASSERT_FALSE(refused) << method.name;
+    EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
+  }
+}
 
 TEST(Conformance, CoverageCanFail) {
   const Event step = Event::gaussian(3, Relation::kZeroOut);

@@ -12,6 +12,7 @@
 #include "tests/support/zoo/dropped_charge.hpp"
 #include "tests/support/zoo/full_batch.hpp"
 #include "tests/support/zoo/sampled.hpp"
+#include "tests/support/zoo/vertices.hpp"
 
 namespace sotto {
 namespace {
@@ -32,7 +33,10 @@ std::vector<Case> all_cases() {
           private_means(),
           noise_against_preference(),
           raw_adagrad_norm(),
-          noise_over_n()};
+          noise_over_n(),
+          halved_score_sensitivity(),
+          entries_not_clipped(),
+          best_iterate_by_gap()};
 }
 
 TEST(Zoo, EveryBrokenMethodIsCaught) {

@@ -50,6 +50,19 @@ class RecordingOracle final : public Oracle {
     return inner_.first_decrease(query);
   }
 
+  Expected<Released<Vertex>> select_vertex(const VertexQuery& query) override {
+    record(query, 1);
+    return inner_.select_vertex(query);
+  }
+  Expected<Released<std::int64_t>> select_listed_vertex(const ListedVertexQuery& query) override {
+    record(query, 1);
+    return inner_.select_listed_vertex(query);
+  }
+  Expected<Released<NoisyGap>> gap(const GapQuery& query) override {
+    record(query, 1);
+    return inner_.gap(query);
+  }
+
   Event spent() const { return Event::compose(events_); }
   std::int64_t samples() const { return samples_; }
 

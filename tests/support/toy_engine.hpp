@@ -11,7 +11,7 @@ namespace sotto::testing {
 
 /// An engine whose examples have gradients (and losses) that the test gives, independent of w: to
 /// test what is built on engines without any model.
-class FixedGradients final : public Engine {
+class FixedGradients : public Engine {
  public:
   explicit FixedGradients(std::vector<std::vector<double>> gradients, std::int64_t block = 7)
       : gradients_(std::move(gradients)), block_(block) {}
@@ -72,6 +72,37 @@ class FixedGradients final : public Engine {
     add_gradients(workspace, gradient, sum);
   }
 
+  /// Hessians are g g'.
+  bool has_hessian() const override { return true; }
+  bool is_convex() const override { return true; }
+  void evaluate_hessians(const Block& block,
+                         std::span<const double> w,
+                         Workspace& workspace,
+                         std::span<double> norms) const override {
+    evaluate_gradients(block, w, workspace, norms);
+    for (double& norm : norms) norm *= norm;
+  }
+  void add_hessians(Workspace& workspace,
+                    std::span<const double> weights,
+                    std::span<double> sum) const override {
+    const Block& block = static_cast<Mine&>(workspace).block;
+    const std::size_t d = gradients_.front().size();
+    for (std::int64_t k = 0; k < block.count; ++k)
+      if (const double weight = weights[static_cast<std::size_t>(k)]; weight != 0)
+        for (std::size_t i = 0; i < d; ++i)
+          for (std::size_t j = 0; j <= i; ++j)
+            sum[i * d + j] += weight * gradient(block[k])[i] * gradient(block[k])[j];
+  }
+  void evaluate_gradients_and_hessians(const Block& block,
+                                       std::span<const double> w,
+                                       Workspace& workspace,
+                                       std::span<double> gradient_norms,
+                                       std::span<double> hessian_norms) const override {
+    evaluate_gradients(block, w, workspace, gradient_norms);
+    for (std::size_t k = 0; k < hessian_norms.size(); ++k)
+      hessian_norms[k] = gradient_norms[k] * gradient_norms[k];
+  }
+
   void evaluate_losses(const Block& block,
                        std::span<const double>,
                        Workspace&,
@@ -86,6 +117,13 @@ class FixedGradients final : public Engine {
   }
   std::vector<std::vector<double>> gradients_;
   std::int64_t block_;
+};
+
+/// The same for methods that must do without Hessians.
+class FixedGradientsOnly final : public FixedGradients {
+ public:
+  using FixedGradients::FixedGradients;
+  bool has_hessian() const override { return false; }
 };
 
 }  // namespace sotto::testing

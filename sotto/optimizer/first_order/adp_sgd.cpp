@@ -18,7 +18,7 @@
 // T, q       steps, expected batch / n       steps, expected_batch
 // eta, a, c  the step size                   step_size, offset, slope
 // beta, nu   the adagrad step                beta, nu
-// s_t        noise on a mean's coordinate    follows from z, alpha_t, C
+// s_t        noise on a mean's coordinate    follows from z, alpha_t, C (clip_radius, clip_rule)
 
 #include <fmt/format.h>
 
@@ -26,8 +26,10 @@
 #include <cmath>
 
 #include "sotto/core/check.hpp"
+#include "sotto/optimizer/clip_rule_option.hpp"
 #include "sotto/optimizer/first_order/methods.hpp"
 #include "sotto/optimizer/tail_average.hpp"
+#include "sotto/oracle/api/sensitivity.hpp"
 
 namespace sotto {
 namespace {
@@ -39,6 +41,7 @@ struct AdaptiveNoiseOptions {
   std::optional<double> clip_radius;
   std::string step_rule = "polynomial";
   std::string noise = "matched";
+  std::string clip_rule = "flat";
   double offset = 20;
   double slope = 1;
   double beta = 1;
@@ -89,8 +92,7 @@ class AdaptiveNoiseSgd final : public Optimizer {
     const bool adaptive = options_.noise == "adaptive";
     const bool adagrad = options_.step_rule == "adagrad";
     const auto d = static_cast<double>(problem.dimension);
-    const double per_mean = sum_sensitivity(problem.relation, *options_.clip_radius) /
-                            (sampling_.rate * static_cast<double>(problem.n));
+    const double expected_batch = sampling_.rate * static_cast<double>(problem.n);
     TailAverage average(options_.average, T);
     Vector w = problem.first_iterate();
     Vector gradient;
@@ -107,7 +109,8 @@ class AdaptiveNoiseSgd final : public Optimizer {
       }
       gradient = answer->value();
       if (adagrad) {
-        const double s = z * per_mean;
+        const TermBounds bounds = bounds_of(query(w, z), problem);
+        const double s = z * bounds.sensitivity(problem.relation, sampling_) / expected_batch;
         square += std::max(options_.beta * (gradient.squaredNorm() - d * s * s), options_.nu);
       } else {
         square = options_.offset + options_.slope * static_cast<double>(t + 1);
@@ -125,7 +128,7 @@ class AdaptiveNoiseSgd final : public Optimizer {
 
  private:
   GradientQuery query(const Vector& at, double z) const {
-    return {at, sampling_, *options_.clip_radius, z};
+    return {at, sampling_, *options_.clip_radius, z, clip_rule_of(options_.clip_rule)};
   }
   /// Adaptive noise moves in steps of 2 %, so that most releases cost the filter no new
   /// computation.
@@ -164,6 +167,7 @@ OptionTable<AdaptiveNoiseOptions> adp_sgd_options() {
       .number("first_multiplier",
               &O::first_multiplier,
               "adaptive noise: the multiplier of the first step");
+  add_clip_rule_option(table);
   return table;
 }
 
@@ -192,7 +196,7 @@ Expected<void> check(const AdaptiveNoiseOptions& options, const PublicProblem& p
     return refuse("groups", options.groups, "must lie between 1 and 1000");
   if (!(options.average >= 0 && options.average <= 1))
     return refuse("average", options.average, "must lie in [0, 1]");
-  return {};
+  return check_clip_rule(options.clip_rule, problem);
 }
 
 Expected<ConfiguredMethod> configure_adp_sgd(const GivenOptions& given, const PublicFacts& facts) {

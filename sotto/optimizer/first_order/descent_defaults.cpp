@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/optimizer/clip_rule_option.hpp"
 #include "sotto/optimizer/first_order/methods.hpp"
 #include "sotto/optimizer/first_order/noisy_descent.hpp"
 
@@ -17,12 +18,6 @@ void add_descent_options(OptionTable<DescentOptions>& table) {
       .number("clip_radius",
               &DescentOptions::clip_radius,
               "per-unit gradients are clipped to this L2 norm C")
-      .word("clip_rule",
-            &DescentOptions::clip_rule,
-            {"flat", "glm", "layers"},
-            "glm: a linear model's gradients are also bounded by the loss's slope at the current "
-            "model, and the noise follows; layers: each of a network's L layers is clipped to "
-            "C / sqrt(L)")
       .number("clip_quantile",
               &DescentOptions::clip_quantile,
               "C follows this quantile of the gradients' norms, counted privately in the same "
@@ -38,6 +33,7 @@ void add_descent_options(OptionTable<DescentOptions>& table) {
               &DescentOptions::adam_floor,
               "adam: the least root of a second moment; auto: 1e-8, for adam_bc a fifth of the "
               "noise");
+  add_clip_rule_option(table, true);
   add_output_options(table);
 }
 
@@ -58,15 +54,15 @@ double default_clip_radius(const PublicProblem& problem) {
 //   - Both together are least at h = D sqrt(2/d) / s.
 Horizon horizon_of(const PublicFacts& facts, double clip_radius) {
   const PublicProblem& problem = facts.problem;
-  // Nothing public bounds a network's curvature: steps of about 1 on gradients clipped to 1 and a
-  // run of some hundred of them were found on MNIST (docs/networks.md).
+  // Nothing public bounds a network's curvature. Steps of about 1 on gradients clipped to 1, and a
+  // run of some hundred of them, are a first guess, not a derived rule (docs/networks.md).
   if (problem.network) return {1 / clip_radius, 600 * clip_radius};
   const double R = std::isfinite(problem.row_norm) ? problem.row_norm : 1;
   const auto n = static_cast<double>(problem.n);
   const auto d = static_cast<double>(problem.dimension);
   const double s =
       sum_sensitivity(problem.relation, clip_radius) * facts.single_release_multiplier / n;
-  const double L = problem.loss.sup_abs_second() * R * R +
+  const double L = problem.loss.working_second() * R * R +
                    std::max(0.0, problem.regularizer.curvature(problem.dimension).highest);
   const double D = 6 / R;
   const double longest = 2000 / L;

@@ -18,15 +18,17 @@
 // rho_g      a gradient's budget at first               splits, selection_share
 // alpha_max  longest step at first, then 1.1 × the      longest_step
 //            longest of the last ten
-// C, C_f     clip radii of gradients and losses         clip_radius, loss_clip
+// C, C_f     clip radii of gradients and losses         clip_radius, loss_clip, clip_rule
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "sotto/core/check.hpp"
+#include "sotto/optimizer/clip_rule_option.hpp"
 #include "sotto/optimizer/first_order/methods.hpp"
 
 namespace sotto {
@@ -41,6 +43,7 @@ struct AdaptiveOptions {
   std::optional<double> longest_step;
   std::optional<double> clip_radius;
   double loss_clip = 2;
+  std::string clip_rule = "flat";
   std::optional<double> rho;
 };
 
@@ -49,7 +52,7 @@ constexpr double kStretch = 1.1;
 
 class AdaptiveGradientDescent final : public Optimizer {
  public:
-  explicit AdaptiveGradientDescent(AdaptiveOptions options) : options_(options) {}
+  explicit AdaptiveGradientDescent(AdaptiveOptions options) : options_(std::move(options)) {}
 
   Plan plan(const PublicProblem& problem, double) const override {
     // Every step makes two releases, or three with a repeated measurement.
@@ -68,7 +71,11 @@ class AdaptiveGradientDescent final : public Optimizer {
     Vector w = problem.first_iterate();
     Vector direction;
     const auto measure = [&](double rho) {
-      return oracle.gradient({w, Sampling::full(), *options_.clip_radius, 1 / std::sqrt(2 * rho)});
+      return oracle.gradient({w,
+                              Sampling::full(),
+                              *options_.clip_radius,
+                              1 / std::sqrt(2 * rho),
+                              clip_rule_of(options_.clip_rule)});
     };
     for (std::int64_t t = 0; t < options_.most_steps;) {
       auto gradient = measure(rho_g);
@@ -123,7 +130,11 @@ class AdaptiveGradientDescent final : public Optimizer {
       regularizer.push_back(oracle.problem().regularizer.value(candidates.back()));
     }
     SOTTO_ASSIGN(const Released<std::int64_t> chosen,
-                 oracle.select({candidates, options_.loss_clip, std::sqrt(8 * rho), regularizer}));
+                 oracle.select({candidates,
+                                options_.loss_clip,
+                                std::sqrt(8 * rho),
+                                regularizer,
+                                clip_rule_of(options_.clip_rule)}));
     return step(chosen.value(), alpha_max);
   }
 
@@ -163,6 +174,7 @@ OptionTable<AdaptiveOptions> agd_options() {
       .number("rho",
               &AdaptiveOptions::rho,
               "the budget in zCDP that `splits` refers to; only a guide, the filter decides");
+  add_clip_rule_option(table);
   return table;
 }
 
@@ -187,6 +199,7 @@ Expected<ConfiguredMethod> configure_agd(const GivenOptions& given, const Public
                                     {"rho", options.rho}})
     if (value && !(std::isfinite(*value) && *value > 0))
       return refuse(name, *value, "must be finite and > 0");
+  SOTTO_TRY(check_clip_rule(options.clip_rule, facts.problem));
   const double R = std::isfinite(facts.problem.row_norm) ? facts.problem.row_norm : 1;
   if (!options.clip_radius) options.clip_radius = default_clip_radius(facts.problem);
   if (!options.longest_step) options.longest_step = 2 / R;

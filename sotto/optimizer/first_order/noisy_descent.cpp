@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
+#include "sotto/optimizer/clip_rule_option.hpp"
 #include "sotto/optimizer/first_order/descent_direction.hpp"
 #include "sotto/optimizer/schedule.hpp"
 
@@ -22,8 +23,7 @@ GradientQuery NoisyDescent::query(const PublicProblem& problem,
                                   double clip_radius,
                                   double noise_multiplier) const {
   GradientQuery query{at, sampling_, clip_radius, noise_multiplier};
-  if (options_.clip_rule == "glm") query.rule = ClipRule::kGlm;
-  if (options_.clip_rule == "layers") query.rule = ClipRule::kLayers;
+  query.rule = clip_rule_of(options_.clip_rule);
   // The fraction of unclipped gradients is wanted to about a twentieth ([ATMR21] section 3).
   const double batch = sampling_.rate * static_cast<double>(problem.n);
   if (options_.clip_quantile)
@@ -110,14 +110,8 @@ Expected<void> check(const DescentOptions& options, const PublicProblem& problem
     return refuse("clip_quantile", *options.clip_quantile, "must lie between 0 and 1");
   if (!(options.clip_rate > 0 && options.clip_rate <= 10))
     return refuse("clip_rate", options.clip_rate, "must lie in (0, 10]");
-  if (options.clip_rule == "layers" && !problem.network)
-    return fail(ErrorKind::kUsage, "--clip-rule layers is for networks: only they have layers.");
   SOTTO_TRY(check(static_cast<const OutputOptions&>(options), options.steps));
-  if (options.clip_rule == "glm" && !(problem.linear_rows && std::isfinite(problem.row_norm)))
-    return fail(
-        ErrorKind::kUsage,
-        "--clip-rule glm needs a declared row norm and one row a unit: only then do gradients "
-        "have a bound that follows the model. Give --row-norm, or use --clip-rule flat.");
+  SOTTO_TRY(check_clip_rule(options.clip_rule, problem));
   if (options.expected_batch &&
       (*options.expected_batch < 1 || *options.expected_batch > problem.n))
     return refuse("expected_batch",

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
+#include "sotto/optimizer/clip_rule_option.hpp"
 #include "sotto/optimizer/schedule.hpp"
 
 namespace sotto {
@@ -67,15 +68,32 @@ PairClip RecursiveDescent::pair_clip(double moved) const {
   return {*options_.mixture, *options_.clip_radius, difference, options_.clipping == "together"};
 }
 
+GradientQuery RecursiveDescent::anchor_query(const Vector& at, double noise_multiplier) const {
+  return {at,
+          anchor_sampling_,
+          *options_.clip_radius,
+          noise_multiplier * anchor_ratio(),
+          clip_rule_of(options_.clip_rule)};
+}
+
+GradientPairQuery RecursiveDescent::pair_query(const Vector& at,
+                                               const Vector& before,
+                                               double noise_multiplier) const {
+  return {at,
+          before,
+          pair_sampling_,
+          pair_clip((at - before).norm()),
+          noise_multiplier,
+          clip_rule_of(options_.clip_rule)};
+}
+
 Plan RecursiveDescent::plan(const PublicProblem& problem, double noise_multiplier) const {
-  const Vector anywhere;
-  const GradientQuery anchor{
-      anywhere, anchor_sampling_, *options_.clip_radius, noise_multiplier * anchor_ratio()};
-  const GradientPairQuery pair{anywhere, anywhere, pair_sampling_, pair_clip(0), noise_multiplier};
+  const Vector anywhere = Vector::Zero(problem.dimension);
+  const Event anchor = event_of(anchor_query(anywhere, noise_multiplier), problem.relation);
+  const Event pair = event_of(pair_query(anywhere, anywhere, noise_multiplier), problem.relation);
   const Output output(options_, *options_.steps);
-  Event event = Event::repeat(anchors(), event_of(anchor, problem.relation));
-  if (pairs() > 0)
-    event = Event::compose({event, Event::repeat(pairs(), event_of(pair, problem.relation))});
+  Event event = Event::repeat(anchors(), anchor);
+  if (pairs() > 0) event = Event::compose({event, Event::repeat(pairs(), pair)});
   if (auto last = output.event(total_multiplier(noise_multiplier), problem.relation))
     event = Event::compose({event, *last});
   return {std::move(event), steps_ * problem.dimension + output.noise_samples()};
@@ -87,8 +105,6 @@ Expected<OptimizerResult> RecursiveDescent::run(Oracle& oracle,
   const PublicProblem& problem = oracle.problem();
   const Regularizer& r = problem.regularizer;
   const double gamma = *options_.mixture;
-  const double C1 = *options_.clip_radius;
-  const double anchor_multiplier = noise_multiplier * anchor_ratio();
   const StepSchedule schedule(options_.schedule, *options_.step_size, *options_.steps);
   const auto eta = [&](std::int64_t t, double norm) {
     if (options_.step_rule == "schedule") return schedule(t);
@@ -106,12 +122,11 @@ Expected<OptimizerResult> RecursiveDescent::run(Oracle& oracle,
   while (t < steps_) {
     if (t == 0 || (options_.phase && t % *options_.phase == 0)) {
       SOTTO_ASSIGN(const Released<Vector> anchor,
-                   oracle.gradient({w, anchor_sampling_, C1, anchor_multiplier}));
+                   oracle.gradient(anchor_query(w, noise_multiplier)));
       v = anchor.value();
     } else {
-      const PairClip clip = pair_clip((w - before).norm());
       SOTTO_ASSIGN(const Released<Vector> pair,
-                   oracle.gradient_pair({w, before, pair_sampling_, clip, noise_multiplier}));
+                   oracle.gradient_pair(pair_query(w, before, noise_multiplier)));
       v = pair.value() + (1 - gamma) * v;
     }
     direction = v;

@@ -30,7 +30,8 @@ namespace sotto {
 //
 // letter  meaning                                option
 // T       steps, and releases                    steps
-// C1, C2  radii of gradient and difference       clip_radius, difference_clip, difference_bound
+// C1, C2  radii of gradient and difference       clip_radius, difference_clip, difference_bound,
+//                                                clip_rule
 // gamma   weight of the fresh gradient           mixture
 // q       expected batch / n of a pair           expected_batch
 // a       from the anchors' share of the budget  anchor_share, anchor_batch
@@ -46,6 +47,7 @@ struct RecursiveOptions : OutputOptions {
   std::optional<double> clip_radius;
   std::optional<double> difference_clip;
   std::string difference_bound = "adaptive";
+  std::string clip_rule = "flat";
   std::string clipping = "separate";
   std::optional<double> mixture;
   std::optional<std::int64_t> expected_batch;
@@ -72,6 +74,10 @@ class RecursiveDescent final : public Optimizer {
   /// The multiplier of one full-batch release that costs about as much as all releases together.
   double total_multiplier(double noise_multiplier) const;
   PairClip pair_clip(double moved) const;
+  GradientQuery anchor_query(const Vector& at, double noise_multiplier) const;
+  GradientPairQuery pair_query(const Vector& at,
+                               const Vector& before,
+                               double noise_multiplier) const;
 
   RecursiveOptions options_;
   std::int64_t steps_;  ///< that are made: fewer than options_.steps for a random output

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/optimizer/clip_rule_option.hpp"
 #include "sotto/optimizer/first_order/noisy_descent.hpp"
 
 namespace sotto {
@@ -38,6 +39,7 @@ void add_recursive_options(OptionTable<RecursiveOptions>& table) {
                &RecursiveOptions::anchor_batch,
                "expected number of units an anchor's batch; n: all of them")
       .number("anchor_share", &RecursiveOptions::anchor_share, "the anchors' share of the budget");
+  add_clip_rule_option(table);
   add_output_options(table);
 }
 
@@ -64,6 +66,7 @@ Expected<void> check(const RecursiveOptions& options, const PublicProblem& probl
     return refuse("anchor_share", *options.anchor_share, "must lie between 0 and 1");
   if (options.phase && *options.phase < 1)
     return refuse("phase", *options.phase, "must be at least 1");
+  SOTTO_TRY(check_clip_rule(options.clip_rule, problem));
   return check(static_cast<const OutputOptions&>(options), options.steps);
 }
 

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/optimizer/clip_rule_option.hpp"
 #include "sotto/optimizer/first_order/methods.hpp"
 #include "sotto/optimizer/schedule.hpp"
 
@@ -45,14 +46,11 @@ OptionTable<RandomRoundOptions> rrpsgd_options() {
       .number("clip_radius",
               &RandomRoundOptions::clip_radius,
               "per-unit gradients are clipped to this L2 norm C")
-      .word("clip_rule",
-            &RandomRoundOptions::clip_rule,
-            {"flat", "glm"},
-            "glm: the noise follows the loss's slope at the current model")
       .integer("expected_batch",
                &RandomRoundOptions::expected_batch,
                "expected number of units a batch; 1 is the paper's method")
       .integer("drawn_steps", &RandomRoundOptions::drawn_steps, "R, drawn before the run from P_R");
+  add_clip_rule_option(table);
   return table;
 }
 

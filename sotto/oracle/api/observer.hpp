@@ -13,6 +13,7 @@ struct StepReport {
   double step_size = 0;
   double gradient_norm = 0;  ///< of the released (noisy) gradient plus the regularizer's
   const Vector* iterate = nullptr;
+  double passes = 0;  ///< expected passes over the data so far; filled in by train()
 };
 
 /// Watches a run. It may stop it early, which is always private: it only sees what was released.

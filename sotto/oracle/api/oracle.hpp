@@ -9,6 +9,7 @@
 #include "sotto/oracle/api/query.hpp"
 #include "sotto/oracle/api/released.hpp"
 #include "sotto/oracle/api/second_order.hpp"
+#include "sotto/oracle/api/vertex_query.hpp"
 
 namespace sotto {
 
@@ -50,11 +51,21 @@ class Oracle {
     return no_second_order();
   }
 
+  // Geometry (vertex_query.hpp); an oracle that is not made for it says so.
+  virtual Expected<Released<Vertex>> select_vertex(const VertexQuery&) { return no_vertices(); }
+  virtual Expected<Released<std::int64_t>> select_listed_vertex(const ListedVertexQuery&) {
+    return no_vertices();
+  }
+  virtual Expected<Released<NoisyGap>> gap(const GapQuery&) { return no_vertices(); }
+
  protected:
   static tl::unexpected<Error> no_second_order() {
     return fail(ErrorKind::kUsage,
                 "this model has no Hessians, which the method needs. Use a linear model, or a "
                 "first-order method (see `sotto methods`).");
+  }
+  static tl::unexpected<Error> no_vertices() {
+    return fail(ErrorKind::kInternal, "this oracle answers no questions about vertices.");
   }
 };
 

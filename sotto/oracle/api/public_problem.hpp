@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "sotto/core/vector.hpp"
+#include "sotto/geometry/constraint_set.hpp"
 #include "sotto/geometry/loss_info.hpp"
 #include "sotto/geometry/regularizer.hpp"
 #include "sotto/privacy/neighbours.hpp"
@@ -18,6 +20,11 @@ struct PublicProblem {
   double row_norm = 0;  ///< declared bound R on the rows' norms; infinity if none was declared
   LossInfo loss = loss_info({});
   Regularizer regularizer;
+  /// The weights must stay in it; null: anywhere.
+  ConstraintPtr constraint;
+  /// Declared bound on the absolute entries of a row, for step sizes and clip radii (clipping
+  /// enforces what privacy needs); infinity if none was declared.
+  double row_max = std::numeric_limits<double>::infinity();
   Relation relation = Relation::kZeroOut;
   /// Every unit is one row of a linear model, and row_norm is enforced: sensitivities may follow
   /// the iterate (ClipRule::kGlm).

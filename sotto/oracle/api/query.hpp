@@ -9,11 +9,11 @@
 
 namespace sotto {
 
-/// What bounds a gradient beside its clip radius.
+/// What bounds a unit's term beside its clip radius.
 enum class ClipRule {
-  kFlat,    ///< nothing
-  kGlm,     ///< for linear models on single rows: the loss's slope at the public iterate
-            ///< (geometry/slope_bound.hpp); the noise shrinks, the noise multiplier stays
+  kFlat,  ///< nothing
+  kGlm,   ///< for linear models on single rows: what the loss allows at the public points
+          ///< (geometry/slope_bound.hpp); the noise shrinks, the noise multiplier stays
   kLayers,  ///< each of L layers of a network is clipped to clip_radius / sqrt(L)
 };
 
@@ -51,13 +51,14 @@ struct PairClip {
 
 /// The mean over a batch of the units' contributions (PairClip), noised: both points see the same
 /// batch, in one pass over its rows. Privately it is one release of sensitivity reach(), twice that
-/// under replace-one: oracle/gradient_pair.proof.md.
+/// under replace-one, or less by the rule: oracle/gradient_pair.proof.md.
 struct GradientPairQuery {
   const Vector& at;
   const Vector& before;
   Sampling sampling;
   PairClip clip;
   double noise_multiplier = 0;
+  ClipRule rule = ClipRule::kFlat;
 };
 
 /// The mean loss of the data part at `at`, per-unit losses clipped to [0, clip].
@@ -79,6 +80,7 @@ struct SelectionQuery {
   double epsilon = 0;
   /// Added to each candidate's mean loss, e.g. its regularizer; public. Empty: nothing.
   std::span<const double> public_part = {};
+  ClipRule rule = ClipRule::kFlat;
   /// Not null: by the losses' changes against this point, a unit's change clipped to +-clip. For
   /// candidates near it a bound on the change (slope x row norm x distance) is far below one on the
   /// loss.

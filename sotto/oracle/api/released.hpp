@@ -17,6 +17,7 @@ class ReleaseKey {
   friend class LaplaceMechanism;
   friend class ExponentialMechanism;
   friend class PermuteAndFlip;
+  friend class CoordinateSelection;
   friend class SparseVectorSession;
   friend class ExactRelease;
   ReleaseKey() {

@@ -1,0 +1,80 @@
+#pragma once
+
+// What the methods with constraint sets share: options, theory's defaults, the start, and the
+// certificate at the end. Everything here is a function of public facts and released values.
+
+#include <optional>
+#include <string>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/vector.hpp"
+#include "sotto/optimizer/optimizer.hpp"
+#include "sotto/optimizer/option_table.hpp"
+#include "sotto/optimizer/registry.hpp"
+
+namespace sotto {
+
+/// The quantities that theory's step sizes and numbers of steps are made of.
+struct TheoryFacts {
+  double n = 0;
+  double d = 0;
+  double initial_gap = 0;    ///< h: how far the objective can fall from the start
+  double smoothness = 0;     ///< L in the Euclidean norm
+  double smoothness_l1 = 0;  ///< L in the l1 norm
+  double clip = 0;           ///< default Euclidean clip radius
+  double clip_max = 0;       ///< default clip radius of entries
+  double noise = 0;  ///< noise multiplier of one release with the whole budget, times how often one
+                     ///< unit's clip radius fits the sensitivity (1, or 2 under replace-one)
+};
+TheoryFacts theory_facts(const PublicFacts& facts);
+
+struct CertificateOptions {
+  double certificate_share = 0;
+  double certificate_confidence = 0.95;
+};
+template <class Options>
+void add_certificate_options(OptionTable<Options>& table) {
+  table
+      .number("certificate_share",
+              &Options::certificate_share,
+              "share of the budget for a noisy Frank-Wolfe gap of the final model; 0: none")
+      .number("certificate_confidence",
+              &Options::certificate_confidence,
+              "confidence of the gap's interval");
+}
+Expected<void> check(const CertificateOptions& options, const PublicProblem& problem);
+
+/// The certificate at the end of a run whose other releases cost as much as one Gaussian release
+/// with `total_multiplier`.
+class GapCertifier {
+ public:
+  /// Clips in the max norm, or the Euclidean one.
+  GapCertifier(const CertificateOptions& options, bool in_max_norm, double clip)
+      : options_(options), in_max_norm_(in_max_norm), clip_(clip) {}
+
+  std::optional<Event> event(double total_multiplier, const PublicProblem& problem) const;
+  std::int64_t noise_samples() const { return options_.certificate_share > 0 ? 1 : 0; }
+  Expected<std::optional<GapCertificate>> take(Oracle& oracle,
+                                               const Vector& w,
+                                               double total_multiplier) const;
+
+ private:
+  double multiplier(double total_multiplier) const;
+
+  CertificateOptions options_;
+  bool in_max_norm_;
+  double clip_;
+};
+
+/// The start that a word names: zero, center, or auto (zero if it lies in the set, else the
+/// center). Fails (kUsage) if it lies outside, or the set does not fit the dimension.
+Expected<Vector> start_point(const std::string& word, const PublicProblem& problem);
+
+/// Refuses a method on an unbounded set, or none.
+Expected<void> require_bounded(const PublicProblem& problem, const std::string& method);
+
+/// A usage error if a given value is not finite and > 0.
+Expected<void> require_positive(std::string_view name, const std::optional<double>& value);
+Expected<void> require_steps(const std::optional<std::int64_t>& steps);
+
+}  // namespace sotto

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "sotto/optimizer/constrained.hpp"
+#include "sotto/optimizer/optimizer.hpp"
+#include "sotto/optimizer/output.hpp"
+
+namespace sotto {
+
+// Frank–Wolfe on a bounded set: dp-fw-l2 sees noisy gradients, dp-fw-l1 noisily chosen vertices.
+//
+// Problem     min F(w) = (1/n) sum_i loss(w; i) + r(w) over a bounded convex set, r smooth
+// Update      v = about argmin <v, grad F(w)> over the set;  w <- (1 - gamma) w + gamma v
+//             dp-fw-l2: of the gradient clipped to C and with Gaussian noise
+//             dp-fw-l1: a vertex, chosen by the exponential mechanism (or report-noisy-max) from
+//             gradients whose entries are clipped to C_max
+// Privacy     repeat(T, gaussian(z)), or repeat(T, exponential(2/z)); permute-and-flip's selection
+//             is priced as any 1/z-DP release
+// Guarantee   (epsilon, delta)-DP; the Frank–Wolfe gap of a random iterate is O(sqrt(h K / T)) plus
+//             the selection's error, which grows with the set's Gaussian width (dp-fw-l2) or the
+//             logarithm of the number of vertices (dp-fw-l1)
+// Source      [WX19] Alg. 2 and 4; steps for nonconvex objectives [LJ16]
+// Differs     a selection costs epsilon²/8 in zCDP, not epsilon²/2: about 4 times less noise than
+//             printed; clipping enforces the papers' Lipschitz constants; the step is theory's with
+//             its constants; a random iterate is drawn first; dp-fw-l1 adds Gaussian noise instead
+//             where the rows' geometry makes that better
+//
+// letter   meaning       default
+// T        steps         sqrt(2 h K) / (error of a step with the whole budget), in [10, 5000]
+// gamma    step_size     min(1, sqrt(2 h / (K T))), K: curvature constant, the lesser of L times
+//                        squared diameter in the Euclidean and in the l1 norm
+// C        clip_radius   1.1 times the largest gradient at w = 0
+// C_max    clip_max      the same for its entries
+
+struct FrankWolfeOptions : OutputOptions, CertificateOptions {
+  std::optional<std::int64_t> steps;
+  std::optional<double> step_size;
+  std::string step_rule = "theory";
+  std::string selection = "auto";
+  std::optional<double> clip_radius;
+  std::optional<double> clip_max;
+  std::string start = "auto";
+};
+
+/// The step of number t = 0, 1, …
+double frank_wolfe_step(const FrankWolfeOptions& options, std::int64_t t);
+
+/// dp-fw-l2, on any bounded set.
+class GradientFrankWolfe final : public Optimizer {
+ public:
+  explicit GradientFrankWolfe(FrankWolfeOptions options);
+  Plan plan(const PublicProblem& problem, double noise_multiplier) const override;
+  Expected<OptimizerResult> run(Oracle& oracle,
+                                double noise_multiplier,
+                                Observer& observer) const override;
+
+ private:
+  GradientQuery query(const Vector& at, double noise_multiplier) const;
+  FrankWolfeOptions options_;
+  GapCertifier certificate_;
+};
+
+/// dp-fw-l1, on an l1 ball or a simplex: the iterate is a sparse path (geometry/vertex_path.hpp).
+class VertexFrankWolfe final : public Optimizer {
+ public:
+  explicit VertexFrankWolfe(FrankWolfeOptions options);
+  Plan plan(const PublicProblem& problem, double noise_multiplier) const override;
+  Expected<OptimizerResult> run(Oracle& oracle,
+                                double noise_multiplier,
+                                Observer& observer) const override;
+
+ private:
+  FrankWolfeOptions options_;
+  GapCertifier certificate_;
+};
+
+/// dp-fw-l1, on a polytope with listed vertices.
+class ListedFrankWolfe final : public Optimizer {
+ public:
+  explicit ListedFrankWolfe(FrankWolfeOptions options);
+  Plan plan(const PublicProblem& problem, double noise_multiplier) const override;
+  Expected<OptimizerResult> run(Oracle& oracle,
+                                double noise_multiplier,
+                                Observer& observer) const override;
+
+ private:
+  FrankWolfeOptions options_;
+  GapCertifier certificate_;
+};
+
+/// What the selections share: the privacy of one of them, as a function of the noise multiplier.
+double selection_epsilon(const FrankWolfeOptions& options, double noise_multiplier);
+
+/// The plan of T releases of one kind, what the output asks, and the certificate.
+Plan frank_wolfe_plan(const FrankWolfeOptions& options,
+                      const GapCertifier& certificate,
+                      const PublicProblem& problem,
+                      double noise_multiplier,
+                      Event step,
+                      std::int64_t samples);
+
+}  // namespace sotto

@@ -1,0 +1,272 @@
+// opt, opt-b, opt-ls, 2opt, 2opt-b, 2opt-ls, dp-gd-sosp
+//
+// Problem     find w with |grad F(w)| <= eps_g and Hessian eigenvalues >= -eps_H,
+//             F(w) = (1/n) sum_i loss(w; i) + r(w), not necessarily convex
+// Update      g = noisy gradient at w; if its confidence bound exceeds eps_g: w <- w - gamma g
+//             else H = noisy Hessian, (lambda, p) its lowest eigenpair with p'g <= 0;
+//             if lambda's confidence bound is below -eps_H: w <- w + gamma_H p, else return w
+//             gamma = 1/G and gamma_H = 2|lambda|/M, or by a line search (-ls)
+//             2opt: first T' = sqrt(T) steps with 75 % of the budget, then as opt with the rest
+// Privacy     each release is charged to a filter (gaussian; zcdp with line search; rdp with
+//             batches), which ends the run; what the first phase leaves goes to the second
+// Guarantee   (epsilon, delta)-DP; an (eps_g, eps_H)-second-order point in T = gap / min(0.4 eps_g²
+//             / G, 0.3 eps_H³ / M²) steps if the noise is small against the tolerances
+// Source      [GW23] (opt family); [WCX19] (dp-gd-sosp)
+// Differs     noise follows the gradient's size under a filter, instead of being fixed for T
+//             steps; tests by confidence bounds; constants of the loss at hand (G = R²/4 for
+//             logistic), not 1; the gap at w_0 from public facts, or from a charged value with a
+//             one-sided bound; line search also by the exponential mechanism; mini-batch noise is
+//             for the mean over b, sampling is Poisson, and a point is confirmed on the full batch
+//             before it is returned; nothing ever depends on the true loss; dp-gd-sosp tests
+//             on the same gradient that it steps with
+//
+// letter  meaning                                 option
+// eps_g   tolerance of the gradient               gradient_tolerance
+// eps_H   tolerance of the curvature              curvature_tolerance
+// G, M    Lipschitz constants                     smoothness, hessian_lipschitz
+// T       most steps                              steps
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "sotto/optimizer/second_order/methods.hpp"
+#include "sotto/optimizer/second_order/scout.hpp"
+
+namespace sotto {
+namespace {
+
+// Constants of [GW23]: c_1, c_2, c, and the sufficient decrease of its line search.
+constexpr double kC1 = 0.1, kC2 = 1.0 / 12, kC = 0.1, kSufficient = 0.6;
+
+class DescentSearch final : public Optimizer {
+ public:
+  explicit DescentSearch(SearchOptions options) : o_(std::move(options)) {}
+
+  Plan plan(const PublicProblem& problem, double) const override {
+    const std::int64_t d = problem.dimension;
+    const std::int64_t hessian = o_.holds_everywhere ? 0 : d * (d + 1) / 2;
+    // Most steps make one release or two, a few more; samples beyond end the run like the budget.
+    return {Event::compose({}),
+            (2 * most_steps(o_, least_decrease()) + 64) * (d + 1 + o_.candidates) +
+                most_steps(o_, least_decrease()) * hessian,
+            filter_of(o_)};
+  }
+
+  Expected<OptimizerResult> run(Oracle& oracle, double, Observer& observer) const override {
+    Scout scout(oracle, o_);
+    const PublicProblem& problem = oracle.problem();
+    const Sampling sampling = o_.expected_batch
+                                  ? Sampling::poisson(static_cast<double>(*o_.expected_batch) /
+                                                      static_cast<double>(problem.n))
+                                  : Sampling::full();
+    Vector w = initial_point(o_, problem.dimension);
+    auto most = scout.steps(w, least_decrease());
+    if (!most) return ended(most.error(), w, 0, scout);
+    const std::int64_t T = *most;
+    const auto first_phase =
+        o_.two_phases ? static_cast<std::int64_t>(std::sqrt(static_cast<double>(T))) : 0;
+    const double first_share = o_.first_phase_share * (1 - o_.certificate_share) /
+                               static_cast<double>(std::max<std::int64_t>(first_phase, 1));
+
+    double expected_norm = first_norm(problem);
+    std::int64_t t = 0;
+    for (; t < T; ++t) {
+      auto look =
+          t < first_phase
+              ? scout.slope_with(w, first_multiplier(scout, first_share, sampling), sampling)
+              : scout.look(expected_norm,
+                           [&](double sigma) { return scout.slope(w, sigma, sampling); });
+      if (!look) return ended(look.error(), w, t, scout);
+      auto step = next_step(oracle, scout, w, *look);
+      if (!step) return ended(step.error(), w, t, scout);
+      if (!*step) return finished(w, t, kFound, scout);
+      expected_norm = std::max(look->estimate, *o_.gradient_tolerance);
+      w += **step;
+      if (!observer.keep_going({t + 1, T, (*step)->norm(), look->norm, &w}))
+        return finished(w, t + 1, "stopped early", scout);
+    }
+    return finished(w, t, "plan complete", scout);
+  }
+
+ private:
+  double least_decrease() const {
+    const double eps_g = *o_.gradient_tolerance, eps_H = *o_.curvature_tolerance;
+    const double slope = (1 - 2 * kC1) * eps_g * eps_g / (2 * *o_.smoothness) *
+                         (o_.line_search == "none" ? 1 : 0.45);
+    if (o_.holds_everywhere) return slope;
+    const double M = std::max(*o_.hessian_lipschitz, 1e-12);
+    return std::min(slope, 2 * (1.0 / 3 - kC2 - kC) * eps_H * eps_H * eps_H / (M * M));
+  }
+
+  /// Each of the first phase's releases has an equal share.
+  double first_multiplier(const Scout& scout, double share, const Sampling& sampling) const {
+    const double ls = o_.line_search == "none" ? 0 : o_.line_search_share;
+    const double full = scout.multiplier_of_share(share * (1 - ls));
+    // A small batch costs about q² (e^(1/z²) - 1), which must not exceed its share.
+    if (sampling.rate >= 1) return full;
+    return std::max(1 / std::sqrt(std::log1p(1 / std::pow(full * sampling.rate, 2))), 0.4);
+  }
+
+  /// The step away from w; nothing if w is accepted.
+  Expected<std::optional<Vector>> next_step(Oracle& oracle,
+                                            Scout& scout,
+                                            const Vector& w,
+                                            Look& look) const {
+    const double eps_g = *o_.gradient_tolerance;
+    if (o_.expected_batch && look.estimate <= eps_g) {
+      // A batch's gradient is not the data's: confirm on all rows.
+      SOTTO_ASSIGN(look, scout.slope(w, scout.finest(), Sampling::full()));
+    } else if (look.upper > eps_g || o_.expected_batch) {
+      return gradient_step(oracle, scout, w, look);
+    }
+    if (look.upper > eps_g) return gradient_step(oracle, scout, w, look);
+    if (o_.holds_everywhere) return std::nullopt;
+    SOTTO_ASSIGN(const CurvatureLook curvature, scout.curvature(w));
+    if (curvature.lower >= -*o_.curvature_tolerance) return std::nullopt;
+    if (!o_.curvature_steps) return gradient_step(oracle, scout, w, look);
+    Vector p = curvature.hessian.vectors.col(0);
+    if (p.dot(look.gradient) > 0) p = -p;
+    const double lambda = std::abs(curvature.hessian.values[0]);
+    const double M = std::max(*o_.hessian_lipschitz, 1e-12);
+    return along(oracle, scout, w, 2 * lambda / M * p, 0.3 * lambda * lambda * lambda / (M * M));
+  }
+
+  Expected<std::optional<Vector>> gradient_step(Oracle& oracle,
+                                                Scout& scout,
+                                                const Vector& w,
+                                                const Look& look) const {
+    const double G = *o_.smoothness;
+    const double norm = std::max(look.estimate, look.norm / 4);
+    return along(oracle, scout, w, -look.gradient / G, norm * norm / (2 * G));
+  }
+
+  /// `shortest`, or a multiple of it that a line search finds. `decrease` is about what the
+  /// shortest step gains.
+  Expected<std::optional<Vector>> along(Oracle& oracle,
+                                        Scout& scout,
+                                        const Vector& w,
+                                        const Vector& shortest,
+                                        double decrease) const {
+    if (o_.line_search == "none" || shortest.norm() == 0) return shortest;
+    const PublicProblem& problem = oracle.problem();
+    const double rho = scout.last_rho() * o_.line_search_share / (1 - o_.line_search_share);
+    const double slope = std::min(
+        *o_.clip_radius, scout.bounded() ? problem.row_norm * problem.loss.sup_first : 1e300);
+    const bool gumbel = o_.line_search == "gumbel";
+    const double epsilon = std::sqrt((gumbel ? 8 : 2) * rho);
+    double longest = o_.longest_step;
+    if (gumbel && o_.single_release > 0) {
+      // Noise grows with the longest candidate: none so long that it drowns the shortest's gain.
+      const double unit = 2 * sum_sensitivity(problem.relation, slope * shortest.norm()) /
+                          (epsilon * static_cast<double>(problem.n));
+      longest = std::min(longest, decrease / unit);
+    }
+    if (longest < 1.5 || epsilon < 0x1p-19) return shortest;
+    std::vector<Vector> candidates;
+    std::vector<double> regularizer, needed;
+    const double here = problem.regularizer.value(w);
+    for (std::int64_t k = 0; k < o_.candidates; ++k) {
+      const double factor =
+          std::pow(longest, 1 - static_cast<double>(k) / static_cast<double>(o_.candidates - 1));
+      candidates.push_back(w + factor * shortest);
+      regularizer.push_back(problem.regularizer.value(candidates.back()));
+      // The data's part must fall by what is wanted of F less what the regularizer gives.
+      needed.push_back(kSufficient * factor * decrease + regularizer.back() - here);
+    }
+    SOTTO_TRY(scout.spend_rho(rho));
+    std::int64_t chosen = 0;
+    if (gumbel) {
+      const double clip = slope * longest * shortest.norm();
+      SOTTO_ASSIGN(const Released<std::int64_t> best,
+                   oracle.select({candidates, clip, epsilon, regularizer, ClipRule::kFlat, &w}));
+      chosen = best.value();
+    } else {
+      SOTTO_ASSIGN(const Released<std::int64_t> first,
+                   oracle.first_decrease({w, candidates, needed, slope, epsilon}));
+      chosen = first.value();
+    }
+    if (chosen < 0) return shortest;
+    return candidates[static_cast<std::size_t>(chosen)] - w;
+  }
+
+  SearchOptions o_;
+};
+
+struct Kind {
+  const char* name;
+  const char* summary;
+  bool two_phases = false;
+  bool batches = false;
+  bool line_search = false;
+  bool curvature_steps = true;
+};
+
+OptionTable<SearchOptions> options_table(const Kind& kind) {
+  OptionTable<SearchOptions> table;
+  add_search_options(table);
+  if (kind.batches) add_batch_option(table);
+  if (kind.line_search) add_line_search_options(table);
+  if (kind.two_phases)
+    table.number("first_phase_share",
+                 &SearchOptions::first_phase_share,
+                 "of the budget, for the first sqrt(T) steps; what they leave goes to the others");
+  return table;
+}
+
+auto configure(const Kind& kind) {
+  return [kind](const GivenOptions& given, const PublicFacts& facts) -> Expected<ConfiguredMethod> {
+    const auto table = options_table(kind);
+    SOTTO_ASSIGN(const SearchOptions asked, table.parse(given));
+    SOTTO_TRY(check(asked, facts.problem));
+    SearchOptions options = asked;
+    if (!kind.line_search) options.line_search = "none";
+    options.two_phases = kind.two_phases;
+    options.curvature_steps = kind.curvature_steps;
+    if (kind.batches && !options.expected_batch)
+      options.expected_batch = std::max<std::int64_t>(1, facts.problem.n / 50);
+    SOTTO_ASSIGN(options, with_search_defaults(options, facts));
+    options.solver = "dense";
+    if (!options.holds_everywhere) SOTTO_TRY(check_hessian_size(options, facts.problem));
+    auto settings = table.settings(asked, options, given);
+    settings.push_back(second_order_condition(options));
+    return ConfiguredMethod{std::make_unique<DescentSearch>(options), std::move(settings)};
+  };
+}
+
+}  // namespace
+
+std::vector<MethodInfo> descent_search_methods() {
+  std::vector<MethodInfo> methods;
+  for (const Kind& kind : {
+           Kind{"opt", "gradient and curvature steps, full batches"},
+           Kind{.name = "opt-b", .summary = "opt on Poisson batches", .batches = true},
+           Kind{.name = "opt-ls", .summary = "opt with private line search", .line_search = true},
+           Kind{.name = "2opt", .summary = "opt, a precise short phase first", .two_phases = true},
+           Kind{.name = "2opt-b",
+           .summary = "2opt on Poisson batches",
+           .two_phases = true,
+           .batches = true},
+           Kind{.name = "2opt-ls",
+           .summary = "2opt with private line search",
+           .two_phases = true,
+           .line_search = true},
+           Kind{.name = "dp-gd-sosp",
+           .summary = "gradient descent until a noisy test finds a second-order point",
+           .curvature_steps = false},
+       })
+    methods.push_back(
+        {.name = kind.name,
+         .summary = kind.summary,
+         .needs = kind.line_search ? "gradients, Hessians, losses" : "gradients, Hessians",
+         .guarantees = "(epsilon, delta)-DP by a filter; second-order points, with a "
+                       "certificate",
+         .is_private = true,
+         .source = kind.curvature_steps ? "[GW23]" : "[WCX19]",
+         .page = kind.curvature_steps ? "opt" : "dp-gd-sosp",
+         .options = options_table(kind).infos(),
+         .configure = configure(kind)});
+  return methods;
+}
+
+}  // namespace sotto

@@ -1,0 +1,279 @@
+#include "sotto/optimizer/second_order/scout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numbers>
+#include <utility>
+
+#include "sotto/geometry/joint_bound.hpp"
+#include "sotto/geometry/slope_bound.hpp"
+
+namespace sotto {
+namespace {
+
+/// What a Poisson-sampled Gaussian costs against a full-batch one, roughly: q^2 (e^(1/z^2) - 1).
+double relative_cost(double multiplier, const Sampling& sampling) {
+  const double square = 1 / (multiplier * multiplier);
+  if (sampling.rate >= 1) return square;
+  return std::min(square, sampling.rate * sampling.rate * std::expm1(std::min(square, 50.0)));
+}
+
+}  // namespace
+
+Scout::Scout(Oracle& oracle, const SearchOptions& options)
+    : oracle_(oracle),
+      options_(options),
+      problem_(oracle.problem()),
+      bounded_(problem_.linear_rows && std::isfinite(problem_.row_norm) &&
+               std::isfinite(problem_.loss.sup_first)),
+      reserve_(options.certificate_share) {
+  const std::string filter = filter_of(options);
+  factor_ = filter == "gaussian" ? 1 : filter == "zcdp" ? 1.4 : 2;
+}
+
+double Scout::batch(const Sampling& sampling) const {
+  return sampling.rate * static_cast<double>(problem_.n);
+}
+
+double Scout::finest() const {
+  return options_.precision * *options_.gradient_tolerance /
+         std::sqrt(static_cast<double>(problem_.dimension));
+}
+
+/// Only a full batch's terms are replaced by each other; in a sampled one a unit also comes and
+/// goes.
+bool Scout::by_diameter(const Sampling& sampling) const {
+  return problem_.relation == Relation::kReplaceOne && sampling.rate >= 1;
+}
+
+// Standard deviations of the means at multiplier 1: guides, the oracle has its own.
+double Scout::gradient_unit(const Vector& w, const Sampling& sampling) const {
+  double reach = sum_sensitivity(problem_.relation, *options_.clip_radius);
+  if (bounded_)
+    reach =
+        std::min(reach,
+                 by_diameter(sampling)
+                     ? gradient_diameter(problem_.loss, problem_.row_norm, w.norm())
+                     : sum_sensitivity(problem_.relation,
+                                       gradient_bound(problem_.loss, problem_.row_norm, w.norm())));
+  return reach / batch(sampling);
+}
+
+double Scout::hessian_unit(const Vector& w) const {
+  double radius = *options_.hessian_clip;
+  if (bounded_)
+    radius = std::min(radius, hessian_bound(problem_.loss, problem_.row_norm, w.norm()));
+  if (problem_.relation == Relation::kReplaceOne)
+    radius = hessian_diameter(problem_.loss, row_scale(problem_), w.norm(), radius);
+  return radius / static_cast<double>(problem_.n);
+}
+
+double Scout::joint_clip(const Vector& w, double scale) const {
+  const double flat = std::hypot(*options_.clip_radius, *options_.hessian_clip / scale);
+  if (!bounded_) return flat;
+  const double bound = joint_bound(problem_.loss, problem_.row_norm, w.norm(), scale);
+  return std::isfinite(bound) ? std::min(flat, bound * (1 + 1e-6)) : flat;
+}
+
+double Scout::joint_unit(const Vector& w, double scale, const Sampling& sampling) const {
+  double reach = sum_sensitivity(problem_.relation, joint_clip(w, scale));
+  if (bounded_ && by_diameter(sampling))
+    reach = std::min(reach, joint_diameter(problem_.loss, problem_.row_norm, w.norm(), scale));
+  return reach / batch(sampling);
+}
+
+/// How the noise is shared between gradient and Hessian.
+double Scout::hessian_scale(const Vector& w) const {
+  if (options_.holds_everywhere && bounded_) {
+    // A search over scales: made anew only when w has moved far.
+    if (scale_ > 0 && std::abs(w.norm() - scale_length_) <= 0.2 * (1 + scale_length_))
+      return scale_;
+    scale_length_ = w.norm();
+    scale_ = hessian_scale_for_step(problem_.loss,
+                                    problem_.row_norm,
+                                    w.norm(),
+                                    *options_.radius,
+                                    problem_.relation == Relation::kReplaceOne);
+    return scale_;
+  }
+  return hessian_scale_for_tolerances(*options_.gradient_tolerance, *options_.curvature_tolerance);
+}
+
+double Scout::on_grid(double multiplier) const {
+  // Few different multipliers keep the ledger's account short.
+  return std::exp2(std::ceil(8 * std::log2(std::clamp(multiplier, 0.05, 0x1p30))) / 8);
+}
+
+Expected<double> Scout::buy(double multiplier, const Sampling& sampling) {
+  const double z = on_grid(multiplier);
+  const double cost = relative_cost(z, sampling);
+  const double share = factor_ * options_.single_release * options_.single_release * cost;
+  if (spent_ + share > 1 - reserve_)
+    return fail(ErrorKind::kBudget, "what is left of the budget is kept for the certificate.");
+  spent_ += share;
+  last_rho_ = cost / 2;
+  return z;
+}
+
+Expected<void> Scout::spend_rho(double rho) {
+  const double share = factor_ * options_.single_release * options_.single_release * 2 * rho;
+  if (spent_ + share > 1 - reserve_)
+    return fail(ErrorKind::kBudget, "what is left of the budget is kept for the certificate.");
+  spent_ += share;
+  return {};
+}
+
+double Scout::multiplier_of_share(double share) const {
+  return options_.single_release > 0 ? options_.single_release * std::sqrt(factor_ / share) : 1;
+}
+
+Look Scout::finish(const Vector& w, Vector gradient, double sigma) const {
+  Look look;
+  look.gradient = std::move(gradient);
+  problem_.regularizer.add_gradient(w, look.gradient);
+  look.sigma = sigma;
+  look.norm = look.gradient.norm();
+  look.estimate = norm_estimate(look.norm, sigma, problem_.dimension);
+  look.upper = norm_upper_bound(look.norm, sigma, problem_.dimension, 1 - options_.stop_confidence);
+  return look;
+}
+
+Expected<Look> Scout::slope_with(const Vector& w, double multiplier, const Sampling& sampling) {
+  SOTTO_ASSIGN(const double z, buy(multiplier, sampling));
+  const GradientQuery query{w, sampling, *options_.clip_radius, z, rule()};
+  SOTTO_ASSIGN(Released<Vector> g, oracle_.gradient(query));
+  return finish(w, std::move(g).value(), oracle_.gradient_sigma(query));
+}
+
+Expected<Look> Scout::slope(const Vector& w, double sigma, const Sampling& sampling) {
+  return slope_with(w, sigma / gradient_unit(w, sampling), sampling);
+}
+
+Expected<Look> Scout::joint(const Vector& w, double sigma, const Sampling& sampling) {
+  const double scale = hessian_scale(w);
+  SOTTO_ASSIGN(const double z, buy(sigma / joint_unit(w, scale, sampling), sampling));
+  SOTTO_ASSIGN(Released<NoisyGradientHessian> released,
+               oracle_.gradient_and_hessian({w, sampling, joint_clip(w, scale), scale, z, rule()}));
+  NoisyGradientHessian pair = std::move(released).value();
+  Look look = finish(w, std::move(pair.gradient), pair.gradient_sigma);
+  Vector diagonal = pair.hessian.diagonal();
+  problem_.regularizer.add_hessian_diagonal(w, diagonal);
+  pair.hessian.diagonal() = diagonal;
+  look.hessian = std::move(pair.hessian);
+  look.hessian_sigma = pair.hessian_sigma;
+  return look;
+}
+
+Expected<CurvatureLook> Scout::curvature(const Vector& w) {
+  const double miss = 1 - options_.stop_confidence;
+  // A quarter of eps_H: then any point with no eigenvalue below -eps_H/2 passes.
+  const double sigma =
+      *options_.curvature_tolerance / (4 * symmetric_noise_bound(1, problem_.dimension, miss));
+  SOTTO_ASSIGN(const double z, buy(sigma / hessian_unit(w), Sampling::full()));
+  SOTTO_ASSIGN(Released<NoisyHessian> released,
+               oracle_.hessian({w, Sampling::full(), *options_.hessian_clip, z, rule()}));
+  NoisyHessian H = std::move(released).value();
+  Vector diagonal = H.value.diagonal();
+  problem_.regularizer.add_hessian_diagonal(w, diagonal);
+  H.value.diagonal() = diagonal;
+  CurvatureLook look{symmetric_eigen(H.value), H.sigma, 0};
+  look.lower = look.hessian.values[0] - symmetric_noise_bound(H.sigma, problem_.dimension, miss);
+  return look;
+}
+
+Expected<Scout::OperatorStep> Scout::operator_step(const Vector& w,
+                                                   const Look& look,
+                                                   double radius,
+                                                   const Sampling& sampling,
+                                                   LanczosOptions limits) {
+  const double miss = 1 - options_.stop_confidence;
+  // As precise as the step needs: its error along a step of length r matches the gradient's; and,
+  // unless algebra does it, precise enough to test the curvature.
+  double wanted = look.sigma * std::sqrt(2.0) / radius;
+  if (!options_.holds_everywhere)
+    wanted = std::min(
+        wanted,
+        *options_.curvature_tolerance / (4 * symmetric_noise_bound(1, problem_.dimension, miss)));
+  const double unit =
+      hessian_unit(w) / sampling.rate * (sampling.rate < 1 ? std::numbers::sqrt2 : 1);
+  SOTTO_ASSIGN(const double z, buy(wanted / unit, sampling));
+  SOTTO_ASSIGN(const std::unique_ptr<NoisyOperator> H,
+               oracle_.hessian_operator(
+                   {w, sampling, *options_.hessian_clip, z, rule(), limits.most_products}));
+  Vector diagonal = Vector::Zero(problem_.dimension);
+  problem_.regularizer.add_hessian_diagonal(w, diagonal);
+  std::optional<Error> failure;
+  const auto multiply = [&](const Vector& v, Vector& product) {
+    auto answer = H->apply(v);
+    if (!answer) failure = answer.error();
+    product = diagonal.cwiseProduct(v);
+    if (answer) product += answer->value();
+  };
+  OperatorStep result{solve_trust_region(multiply, look.gradient, radius, limits), 0};
+  if (failure) return tl::unexpected<Error>(*failure);
+  // A Ritz value that has not converged says nothing about the eigenvalues below it.
+  constexpr double kConverged = 1e-6;
+  result.curvature_lower = result.step.residuals.curvature > kConverged
+                               ? -std::numeric_limits<double>::infinity()
+                               : result.step.smallest_eigenvalue -
+                                     symmetric_noise_bound(H->sigma(), problem_.dimension, miss);
+  return result;
+}
+
+Expected<Look> Scout::look(double hint, const std::function<Expected<Look>(double)>& measure) {
+  const double root = std::sqrt(static_cast<double>(problem_.dimension));
+  std::optional<Look> mean;
+  while (true) {
+    const double sigma = std::max(finest(), options_.precision * hint / root);
+    SOTTO_ASSIGN(Look fresh, measure(sigma));
+    if (mean && fresh.sigma > 0) {
+      // Weighted by precision: as good as one release with the sum of both budgets.
+      const double a = 1 / (mean->sigma * mean->sigma), b = 1 / (fresh.sigma * fresh.sigma);
+      fresh.gradient = (a * mean->gradient + b * fresh.gradient) / (a + b);
+      if (fresh.hessian) {
+        *fresh.hessian = (a * *mean->hessian + b * *fresh.hessian) / (a + b);
+        fresh.hessian_sigma *= std::sqrt(b / (a + b));
+      }
+      fresh.sigma = 1 / std::sqrt(a + b);
+      fresh.norm = fresh.gradient.norm();
+      fresh.estimate = norm_estimate(fresh.norm, fresh.sigma, problem_.dimension);
+      fresh.upper = norm_upper_bound(
+          fresh.norm, fresh.sigma, problem_.dimension, 1 - options_.stop_confidence);
+    }
+    mean = std::move(fresh);
+    const bool clear = mean->sigma * root <= 2 * options_.precision * mean->estimate;
+    if (clear || sigma <= finest() || mean->sigma == 0) return *std::move(mean);
+    hint = std::max(mean->estimate, hint / 16);
+  }
+}
+
+Expected<std::int64_t> Scout::steps(const Vector& start, double least_decrease) {
+  if (options_.steps) return *options_.steps;
+  double gap = options_.gap.value_or(0);
+  if (!options_.gap) {
+    // A noisy mean loss, with a bound that is too low with probability 0.001 only.
+    SOTTO_ASSIGN(const double z, buy(multiplier_of_share(0.02), Sampling::full()));
+    SOTTO_ASSIGN(const Released<double> value,
+                 oracle_.loss({start, Sampling::full(), options_.loss_clip, z}));
+    gap = value.value() + problem_.regularizer.value(start) +
+          3.1 * z * options_.loss_clip / static_cast<double>(problem_.n);
+  }
+  return steps_for(gap, least_decrease);
+}
+
+Expected<OptimizerResult> ended(const Error& error, Vector w, std::int64_t steps, Scout& scout) {
+  if (error.kind != ErrorKind::kBudget) return tl::unexpected<Error>(error);
+  return finished(std::move(w), steps, "budget spent", scout);
+}
+
+OptimizerResult finished(Vector w, std::int64_t steps, std::string why, Scout& scout) {
+  OptimizerResult result{std::move(w), steps, std::move(why), {}};
+  result.certificate = scout.certify(result.w);
+  return result;
+}
+
+}  // namespace sotto

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "sotto/core/error.hpp"
+#include "sotto/geometry/stationarity.hpp"
+#include "sotto/geometry/trust_region.hpp"
+#include "sotto/optimizer/second_order/search_options.hpp"
+#include "sotto/oracle/api/oracle.hpp"
+
+namespace sotto {
+
+/// A released gradient, with the regularizer's added, and a Hessian if one came with it.
+struct Look {
+  Vector gradient;
+  double sigma = 0;  ///< of each coordinate's noise
+  double norm = 0;
+  double estimate = 0;  ///< of the true norm
+  double upper = 0;     ///< upper confidence bound on it
+  std::optional<Matrix> hessian;
+  double hessian_sigma = 0;
+};
+
+/// A released Hessian, with the regularizer's added.
+struct CurvatureLook {
+  SymmetricEigen hessian;
+  double sigma = 0;
+  double lower = 0;  ///< lower confidence bound on the smallest eigenvalue
+};
+
+/// Asks an oracle with just the noise that a search needs: noise whose norm is `precision` of the
+/// gradient's, as far as earlier answers tell, and at the finest `precision` of eps_g. Releases are
+/// therefore chosen adaptively, under a filter. It keeps account of the budget's use as a guide -
+/// only the filter decides - and refuses (kBudget) what would eat the certificate's share.
+class Scout {
+ public:
+  Scout(Oracle& oracle, const SearchOptions& options);
+
+  /// The noise's standard deviation at which a point can be accepted.
+  double finest() const;
+
+  /// One release of the gradient with noise `sigma` a coordinate (a little more: noise multipliers
+  /// lie on a grid).
+  Expected<Look> slope(const Vector& w, double sigma, const Sampling& sampling);
+  /// Gradient and Hessian in one release; `sigma` is the gradient's.
+  Expected<Look> joint(const Vector& w, double sigma, const Sampling& sampling);
+  /// A Hessian precise enough to compare its smallest eigenvalue with -eps_H.
+  Expected<CurvatureLook> curvature(const Vector& w);
+
+  /// A trust-region step for `look`'s gradient by products with a noisy Hessian that is never
+  /// formed.
+  struct OperatorStep {
+    TrustRegionStep step;
+    double curvature_lower = 0;  ///< lower confidence bound on the smallest eigenvalue
+  };
+  Expected<OperatorStep> operator_step(const Vector& w,
+                                       const Look& look,
+                                       double radius,
+                                       const Sampling& sampling,
+                                       LanczosOptions limits);
+
+  /// Repeats `measure(sigma)` with finer noise until the answer's norm stands out of it, or the
+  /// noise is at its finest; answers are averaged by precision. The first noise follows from
+  /// `hint`, about what norm to expect.
+  Expected<Look> look(double hint, const std::function<Expected<Look>(double)>& measure);
+
+  /// A noise multiplier for a release worth `share` of the budget.
+  double multiplier_of_share(double share) const;
+  /// A slope at a fixed multiplier.
+  Expected<Look> slope_with(const Vector& w, double multiplier, const Sampling& sampling);
+  /// Pays (in the guide) for an exponential mechanism or a sparse vector session that costs
+  /// `rho` in zCDP, or refuses.
+  Expected<void> spend_rho(double rho);
+  /// zCDP of the last Gaussian release.
+  double last_rho() const { return last_rho_; }
+
+  /// The steps T that the options or the gap allow, `least_decrease` a step; a gap that is not
+  /// public is measured and paid for.
+  Expected<std::int64_t> steps(const Vector& start, double least_decrease);
+
+  /// A certificate of w by a fresh release with the share kept for it; none if no share was kept.
+  /// What stops it (a refusal of the filter) makes a refused certificate, not an error.
+  std::optional<Certificate> certify(const Vector& w);
+
+  const PublicProblem& problem() const { return problem_; }
+  bool bounded() const { return bounded_; }
+
+ private:
+  bool by_diameter(const Sampling& sampling) const;
+  double gradient_unit(const Vector& w, const Sampling& sampling) const;
+  double hessian_unit(const Vector& w) const;
+  double joint_unit(const Vector& w, double scale, const Sampling& sampling) const;
+  double hessian_scale(const Vector& w) const;
+  double joint_clip(const Vector& w, double scale) const;
+  double on_grid(double multiplier) const;
+  Expected<double> buy(double multiplier, const Sampling& sampling);
+  Look finish(const Vector& w, Vector gradient, double sigma) const;
+  Expected<Certificate> certify_now(const Vector& w);
+  double batch(const Sampling& sampling) const;
+  ClipRule rule() const { return bounded_ ? ClipRule::kGlm : ClipRule::kFlat; }
+
+  Oracle& oracle_;
+  const SearchOptions& options_;
+  const PublicProblem& problem_;
+  bool bounded_;       ///< sensitivities follow the public iterate
+  double factor_ = 1;  ///< what the filter charges against exact Gaussian accounting, about
+  double spent_ = 0;   ///< share of the budget, about
+  double reserve_ = 0;
+  double last_rho_ = 0;
+  mutable double scale_ = 0;  ///< the last hessian_scale, for |w| about scale_length_
+  mutable double scale_length_ = 0;
+};
+
+/// The end of the budget is the end of a run; anything else is an error.
+Expected<OptimizerResult> ended(const Error& error, Vector w, std::int64_t steps, Scout& scout);
+
+/// A finished run with its certificate.
+OptimizerResult finished(Vector w, std::int64_t steps, std::string why, Scout& scout);
+
+inline constexpr const char* kFound = "second-order point found";
+
+}  // namespace sotto

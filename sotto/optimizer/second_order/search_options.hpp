@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/core/error.hpp"
+#include "sotto/optimizer/option_table.hpp"
+#include "sotto/optimizer/registry.hpp"
+
+namespace sotto {
+
+// What the searches for second-order points share: dp-tr and its kin (trust_region_search.hpp),
+// opt and its kin (descent_search.hpp). A point is an (eps_g, eps_H)-second-order point if
+// |grad F(w)| <= eps_g and the smallest eigenvalue of the Hessian is at least -eps_H.
+
+struct SearchOptions {
+  std::optional<double> gradient_tolerance;   ///< eps_g
+  std::optional<double> curvature_tolerance;  ///< eps_H
+  std::optional<std::int64_t> steps;          ///< T
+  std::optional<double> gap;                  ///< bound on F(w_0) - inf F
+  double loss_clip = 4;
+  std::optional<double> clip_radius;
+  std::optional<double> hessian_clip;
+  std::optional<double> smoothness;         ///< Lipschitz constant of the gradient
+  std::optional<double> hessian_lipschitz;  ///< of the Hessian
+  std::string curvature_floor = "on";
+  std::string init = "zero";
+  std::int64_t init_seed = 1;
+  std::optional<std::int64_t> expected_batch;  ///< none: full batches
+  double precision = 0.5;
+  double stop_confidence = 0.999;
+  double certificate_share = 0.1;
+  double certificate_confidence = 0.95;
+  // Trust-region steps.
+  std::optional<double> radius;
+  std::string stop = "tested";
+  std::string solver = "auto";
+  std::int64_t products = 100;
+  // Gradient and curvature steps.
+  std::string line_search = "gumbel";  ///< `none` for methods without one
+  std::int64_t candidates = 8;
+  double longest_step = 20;
+  double line_search_share = 0.3;
+  double first_phase_share = 0.75;
+
+  // Not options: decided by the method's name and by public facts.
+  bool two_phases = false;
+  bool curvature_steps = true;    ///< else the gradient's noise is what leaves a saddle
+  bool holds_everywhere = false;  ///< the second-order condition, by algebra
+  double single_release = 0;      ///< multiplier of one release with the whole budget; 0: exact
+};
+
+/// Options of every search.
+void add_search_options(OptionTable<SearchOptions>& table);
+void add_trust_region_options(OptionTable<SearchOptions>& table);
+void add_line_search_options(OptionTable<SearchOptions>& table);
+void add_batch_option(OptionTable<SearchOptions>& table);
+
+/// Refuses settings that make no sense, with the remedy.
+Expected<void> check(const SearchOptions& options, const PublicProblem& problem);
+
+/// Fills what the user left open, from public facts. Fails where a constant is infinite for this
+/// loss and must be given.
+Expected<SearchOptions> with_search_defaults(SearchOptions options, const PublicFacts& facts);
+
+/// Which filter prices the run's releases.
+std::string filter_of(const SearchOptions& options);
+
+/// w_0: zero, or N(0, I) from a public seed.
+Vector initial_point(const SearchOptions& options, std::int64_t dimension);
+
+/// A bound on F(w_0) - inf F that needs no data; none if the loss has no bound at w_0.
+std::optional<double> public_gap(const PublicProblem& problem, const Vector& start);
+
+/// The steps after which a gap is used up if each decreases F by `least_decrease`; limited to what
+/// a plan of noise samples can carry.
+std::int64_t steps_for(double gap, double least_decrease);
+/// A bound on the steps of a run, before it looks at anything.
+std::int64_t most_steps(const SearchOptions& options, double least_decrease);
+
+/// Refuses what the method's Hessians can't do (dense ones that don't fit).
+Expected<void> check_hessian_size(const SearchOptions& options, const PublicProblem& problem);
+
+/// What follows from public facts and is worth saying: whether algebra alone settles the
+/// second-order condition, so that the whole budget goes to gradients.
+Setting second_order_condition(const SearchOptions& options);
+/// By how much the Hessian in a joint release raises the gradient's noise at w_0.
+Setting hessian_cost(const PublicProblem& problem, double length_of_w, double hessian_scale);
+
+/// What to expect of the gradient's norm at w_0: per-unit gradients largely cancel in the mean.
+double first_norm(const PublicProblem& problem);
+/// R, or 1 if no bound was declared.
+double row_scale(const PublicProblem& problem);
+
+}  // namespace sotto

@@ -1,0 +1,221 @@
+// dp-tr, dp-tr-b, dp-str, and tr without privacy
+//
+// Problem     find w with |grad F(w)| <= eps_g and Hessian eigenvalues >= -eps_H,
+//             F(w) = (1/n) sum_i loss(w; i) + r(w), not necessarily convex
+// Update      (g, H) = noisy gradient and Hessian at w, one joint release
+//             h = argmin { g'h + h'Hh/2 : |h| <= r },  w <- w + h
+//             until the confidence bounds of (g, H) at w are within (eps_g, eps_H)
+// Privacy     each release is charged to a filter (gaussian; rdp with batches), which ends the run
+// Guarantee   (epsilon, delta)-DP; an (alpha, sqrt(M alpha))-second-order point with alpha = eps_g,
+//             r = sqrt(alpha/M), in T = 6 sqrt(M) (F(w_0) - inf F) / alpha^1.5 steps if the noise
+//             is small against alpha
+// Source      [WX20] Alg. 1 (dp-tr), Alg. 2 (dp-str); [GW23] (dp-tr-b)
+// Differs     one joint release instead of two; symmetric noise scaled like the Gaussian orthogonal
+//             ensemble on Hessians with a bound of R²/4 instead of sqrt(d); noise follows the
+//             gradient's size, under a filter, instead of being fixed for T steps; the stop test
+//             is a confidence bound (stop = multiplier: the published one); positive
+//             semidefinite, not definite, in the subproblem's condition, so that the hard case is
+//             solved; dp-str takes both from one Poisson batch, priced by today's accounting
+//             (the published noise lacks a factor sqrt(T)); mini-batch runs confirm a point on
+//             the full batch before they return it
+//
+// letter  meaning                                 option
+// eps_g   tolerance of the gradient, alpha        gradient_tolerance
+// eps_H   tolerance of the curvature              curvature_tolerance
+// r       trust-region radius                     radius
+// M       Lipschitz constant of the Hessian       hessian_lipschitz
+// T       most steps                              steps
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/optimizer/second_order/methods.hpp"
+#include "sotto/optimizer/second_order/scout.hpp"
+
+namespace sotto {
+namespace {
+
+class TrustRegionSearch final : public Optimizer {
+ public:
+  explicit TrustRegionSearch(SearchOptions options) : o_(std::move(options)) {}
+
+  Plan plan(const PublicProblem& problem, double) const override {
+    const std::int64_t d = problem.dimension;
+    const std::int64_t hessian = o_.solver == "lanczos" ? o_.products * (d + 1) : d * (d + 1) / 2;
+    // Most steps make one release or two, a few more; samples beyond end the run like the budget.
+    return {Event::compose({}),
+            (2 * most_steps(o_, least_decrease()) + 64) * (d + hessian),
+            filter_of(o_)};
+  }
+
+  Expected<OptimizerResult> run(Oracle& oracle, double, Observer& observer) const override {
+    Scout scout(oracle, o_);
+    const PublicProblem& problem = oracle.problem();
+    const Sampling sampling = o_.expected_batch ? batch(problem) : Sampling::full();
+    Vector w = initial_point(o_, problem.dimension);
+    const double alpha = *o_.gradient_tolerance;
+    auto most = scout.steps(w, least_decrease());
+    if (!most) return ended(most.error(), w, 0, scout);
+    const std::int64_t T = *most;
+
+    double expected_norm = first_norm(problem);
+    std::int64_t t = 0;
+    for (; t < T; ++t) {
+      auto look = scout.look(expected_norm, [&](double sigma) {
+        return o_.solver == "lanczos" ? scout.slope(w, sigma, sampling)
+                                      : scout.joint(w, sigma, sampling);
+      });
+      if (!look) return ended(look.error(), w, t, scout);
+      auto answer = judge(scout, w, *look, sampling);
+      if (!answer) return ended(answer.error(), w, t, scout);
+      if (answer->found) return finished(w, t, kFound, scout);
+      expected_norm = std::max(look->estimate, alpha);
+      w += answer->step;
+      if (answer->found_after) return finished(w, t + 1, kFound, scout);
+      if (!observer.keep_going({t + 1, T, answer->step.norm(), look->norm, &w}))
+        return finished(w, t + 1, "stopped early", scout);
+    }
+    return finished(w, t, "plan complete", scout);
+  }
+
+ private:
+  double least_decrease() const {
+    return std::pow(*o_.gradient_tolerance, 1.5) / (6 * std::sqrt(*o_.hessian_lipschitz));
+  }
+
+  struct Answer {
+    bool found = false;        ///< the current point is accepted
+    bool found_after = false;  ///< the next one is (stop = multiplier)
+    Vector step;
+  };
+
+  Sampling batch(const PublicProblem& problem) const {
+    return Sampling::poisson(static_cast<double>(*o_.expected_batch) /
+                             static_cast<double>(problem.n));
+  }
+
+  /// Even with all that the noise may have added the smallest eigenvalue is below -eps_H: a saddle
+  /// (or worse), which needs no finer look to be left.
+  bool clearly_bent(const Look& look, double lowest) const {
+    if (o_.holds_everywhere) return false;
+    const auto d = static_cast<std::int64_t>(look.gradient.size());
+    return lowest + symmetric_noise_bound(look.hessian_sigma, d, 1 - o_.stop_confidence) <
+           -*o_.curvature_tolerance;
+  }
+
+  /// Is w accepted? If not, the step that leads away from it.
+  Expected<Answer> judge(Scout& scout,
+                         const Vector& w,
+                         Look& look,
+                         const Sampling& sampling) const {
+    Answer answer;
+    const double eps_g = *o_.gradient_tolerance;
+    const bool dense = o_.solver != "lanczos";
+    SymmetricEigen H;
+    if (dense) H = symmetric_eigen(*look.hessian);
+    bool flat = o_.stop == "tested" && !(dense && clearly_bent(look, H.values[0]));
+    if (flat && o_.expected_batch && look.estimate <= eps_g) {
+      // A batch's gradient is not the data's: confirm on all rows.
+      SOTTO_ASSIGN(const Look whole, scout.slope(w, scout.finest(), Sampling::full()));
+      look.gradient = whole.gradient;
+      flat = whole.upper <= eps_g;
+    } else {
+      flat = flat && !o_.expected_batch && look.upper <= eps_g;
+    }
+    if (flat && o_.holds_everywhere) {
+      answer.found = true;
+      return answer;
+    }
+    if (!dense) return without_matrix(scout, w, look, sampling, flat);
+    if (flat) {
+      SOTTO_ASSIGN(CurvatureLook precise, scout.curvature(w));
+      if (precise.lower >= -*o_.curvature_tolerance) {
+        answer.found = true;
+        return answer;
+      }
+      H = std::move(precise.hessian);
+    }
+    TrustRegionStep step = solve_trust_region(H, look.gradient, *o_.radius);
+    answer.found_after =
+        o_.stop == "multiplier" && step.multiplier <= std::sqrt(eps_g * *o_.hessian_lipschitz);
+    answer.step = std::move(step.step);
+    return answer;
+  }
+
+  /// The same through a noisy operator: nothing of size d x d.
+  Expected<Answer> without_matrix(
+      Scout& scout, const Vector& w, const Look& look, const Sampling& sampling, bool flat) const {
+    LanczosOptions limits;
+    limits.most_products = o_.products;
+    SOTTO_ASSIGN(const Scout::OperatorStep step,
+                 scout.operator_step(w, look, *o_.radius, sampling, limits));
+    Answer answer;
+    answer.found = flat && step.curvature_lower >= -*o_.curvature_tolerance;
+    answer.found_after =
+        o_.stop == "multiplier" &&
+        step.step.multiplier <= std::sqrt(*o_.gradient_tolerance * *o_.hessian_lipschitz);
+    answer.step = step.step.step;
+    return answer;
+  }
+
+  SearchOptions o_;
+};
+
+OptionTable<SearchOptions> options_table(bool batches) {
+  OptionTable<SearchOptions> table;
+  add_search_options(table);
+  add_trust_region_options(table);
+  if (batches) add_batch_option(table);
+  return table;
+}
+
+/// `divisor`: the batch is n over this; 0 for full batches.
+auto configure(std::int64_t divisor) {
+  return
+      [divisor](const GivenOptions& given, const PublicFacts& facts) -> Expected<ConfiguredMethod> {
+        const auto table = options_table(divisor > 0);
+        SOTTO_ASSIGN(const SearchOptions asked, table.parse(given));
+        SOTTO_TRY(check(asked, facts.problem));
+        SearchOptions options = asked;
+        options.line_search = "none";
+        if (divisor > 0 && !options.expected_batch)
+          options.expected_batch = std::max<std::int64_t>(1, facts.problem.n / divisor);
+        SOTTO_ASSIGN(options, with_search_defaults(options, facts));
+        SOTTO_TRY(check_hessian_size(options, facts.problem));
+        auto settings = table.settings(asked, options, given);
+        settings.push_back(second_order_condition(options));
+        return ConfiguredMethod{std::make_unique<TrustRegionSearch>(options), std::move(settings)};
+      };
+}
+
+}  // namespace
+
+std::vector<MethodInfo> trust_region_methods() {
+  const auto method = [](std::string name,
+                         std::string summary,
+                         std::string source,
+                         std::int64_t divisor,
+                         bool is_private) {
+    return MethodInfo{.name = std::move(name),
+                      .summary = std::move(summary),
+                      .needs = "gradients, Hessians",
+                      .guarantees = is_private ? "(epsilon, delta)-DP by a filter; second-order "
+                                                 "points, with a certificate"
+                                               : "NOT private",
+                      .is_private = is_private,
+                      .source = std::move(source),
+                      .page = "dp-tr",
+                      .options = options_table(divisor > 0).infos(),
+                      .configure = configure(divisor)};
+  };
+  return {method("dp-tr",
+                 "trust region, full batches, joint noisy gradient and Hessian",
+                 "[WX20]",
+                 0,
+                 true),
+          method("dp-tr-b", "trust region on small Poisson batches", "[GW23]", 50, true),
+          method("dp-str", "trust region on large Poisson batches", "[WX20]", 12, true),
+          method("tr", "dp-tr without clipping and noise: a reference", "", 0, false)};
+}
+
+}  // namespace sotto

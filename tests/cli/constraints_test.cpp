@@ -1,0 +1,118 @@
+// --constraint, data make and what belongs to them, from the outside.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/command.hpp"
+
+namespace sotto::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class Constraints : public ::testing::Test {
+ protected:
+  CommandResult train(std::vector<std::string> more) const {
+    std::vector<std::string> arguments = {
+        "train", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1", "--seed", "1"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    arguments.insert(arguments.end(), {data_, model_});
+    return sotto(arguments);
+  }
+  std::vector<double> weights() const {
+    return nlohmann::json::parse(TempDir::read(model_))["weights"].get<std::vector<double>>();
+  }
+
+  TempDir dir_;
+  std::string data_ = dir_.write("train.svm", small_libsvm());
+  std::string model_ = dir_.file("model.json");
+};
+
+TEST_F(Constraints, EveryMethodStaysInItsSet) {
+  for (const auto* method : {"dp-pgd", "dp-pmd", "dp-fw-l2", "dp-fw-l1"}) {
+    const auto run = train({"--method", method, "--constraint", "l1:0.5"});
+    ASSERT_EQ(run.code, 0) << run.err;
+    double sum = 0;
+    for (const double w : weights()) sum += std::fabs(w);
+    EXPECT_LE(sum, 0.5 * (1 + 1e-9)) << method;
+  }
+}
+
+TEST_F(Constraints, TheRecordHasCertificateAndMeasures) {
+  const auto run = train({"--method",
+                          "dp-fw-l1",
+                          "--selection",
+                          "exponential",
+                          "--constraint",
+                          "l1:0.5",
+                          "--certificate-share",
+                          "0.2",
+                          "--unsafe-diagnostics",
+                          "--test",
+                          data_,
+                          "--json"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_EQ(json["constraint"], "l1:0.5");
+  EXPECT_GT(json["gap_certificate"]["half_width"].get<double>(), 0);
+  EXPECT_EQ(json["gap_certificate"]["confidence"], 0.95);
+  EXPECT_GE(json["diagnostics"]["frank_wolfe_gap"].get<double>(), 0);
+  EXPECT_TRUE(json["diagnostics"].contains("projected_gradient_norm"));
+  EXPECT_GT(json["population_gradient"]["standard_error"].get<double>(), 0);
+  EXPECT_THAT(json["plan"].get<std::string>(),
+              AllOf(HasSubstr("exponential("), HasSubstr("gaussian(")));
+}
+
+TEST_F(Constraints, BadSetsAreUsageErrors) {
+  const auto message = [&](std::vector<std::string> more) {
+    const auto run = train(std::move(more));
+    EXPECT_EQ(run.code, 2) << run.err;
+    return run.err;
+  };
+  EXPECT_THAT(message({"--method", "dp-fw-l1"}), HasSubstr("needs a bounded set"));
+  EXPECT_THAT(message({"--method", "dp-fw-l2", "--constraint", "box:0,inf"}),
+              HasSubstr("needs a bounded set"));
+  EXPECT_THAT(message({"--method", "dp-pgd", "--constraint", "l1:-1"}), HasSubstr("empty"));
+  EXPECT_THAT(message({"--method", "dp-pgd", "--constraint", "box:1,2", "--start", "zero"}),
+              HasSubstr("outside"));
+  EXPECT_THAT(message({"--method", "dp-gd", "--constraint", "l1:1"}), HasSubstr("dp-pgd"));
+  const std::string vertices = dir_.write("vertices", "1 0\n0 1\n");
+  EXPECT_THAT(message({"--method", "dp-pgd", "--constraint", "polytope:" + vertices, "--bias"}),
+              HasSubstr("coordinates"));
+}
+
+TEST_F(Constraints, MadeUpRowsCanBeTrainedOn) {
+  const std::string made = dir_.file("made.svm");
+  const auto make = sotto({"data", "make", "sparse", made, "--rows", "2000", "--dim", "500"});
+  ASSERT_EQ(make.code, 0) << make.err;
+  EXPECT_THAT(make.out, HasSubstr("+1 -51 +101"));
+  const auto run = sotto({"train",
+                          "--epsilon",
+                          "5",
+                          "--delta",
+                          "1e-5",
+                          "--row-max",
+                          "1",
+                          "--row-norm",
+                          "7.08",
+                          "--dim",
+                          "500",
+                          "--method",
+                          "dp-fw-l1",
+                          "--constraint",
+                          "l1:5",
+                          made,
+                          model_});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("selection exponential"));
+  const auto bad = sotto({"data", "make", "round", made});
+  EXPECT_EQ(bad.code, 2);
+  EXPECT_THAT(bad.err, HasSubstr("linear, signs, sparse"));
+}
+
+}  // namespace
+}  // namespace sotto::testing

@@ -1,0 +1,32 @@
+#include "sotto/privacy/budget.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sotto/privacy/calibrate.hpp"
+
+namespace sotto {
+namespace {
+
+/// A plan that calibration fits to a budget is reported within it, whatever its samplers cost.
+TEST(EpsilonWithSamples, StaysWithinTheBudgetThatWasCalibratedFor) {
+  constexpr std::int64_t kSamples = 7630 * 123;
+  const Target budget{0.8, 1e-5};
+  const auto family = [](double z) {
+    return Event::repeat(7630,
+                         Event::poisson(256 / 32561.0, Event::gaussian(z, Relation::kZeroOut)));
+  };
+  const Target ideal = *ideal_target(budget, kSamples);
+  ASSERT_LT(ideal.delta, budget.delta);
+  const double z = *calibrate_noise(family, ideal, nullptr);
+  const auto plan = canonical(family(z));
+  ASSERT_TRUE(plan);
+  const Accountant& accountant = **tightest_accountant(*plan);
+  const double epsilon = *epsilon_with_samples(*plan, kSamples, budget.delta, accountant);
+  EXPECT_LE(epsilon, budget.epsilon);
+  EXPECT_GT(epsilon, budget.epsilon * (1 - 1e-5));
+  // The samplers' distance from their ideal law is in it.
+  EXPECT_GT(epsilon, *accountant.epsilon_upper(*plan, budget.delta));
+}
+
+}  // namespace
+}  // namespace sotto
