@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "exit_codes.hpp"
+#include "network_file.hpp"
 #include "progress.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/objective/network/engine.hpp"
@@ -78,18 +79,16 @@ Expected<Vector> start_of(const NetworkSpec& spec, const NetworkArguments& argum
                     "network that was trained on public data.");
     return all;
   }
-  SOTTO_ASSIGN(const Model model, load_model(arguments.start_path));
-  SOTTO_ASSIGN(const NetworkSpec other, parse_network(model.network, arguments.start_path));
+  SOTTO_ASSIGN(const StartNetwork start, read_start(arguments.start_path));
+  const NetworkSpec& other = start.spec;
   const auto ranges = parameter_ranges(spec);
   const auto others = parameter_ranges(other);
-  if (model.w.size() != parameter_count(other))
-    return fail(ErrorKind::kBadData, arguments.start_path + ": the weights don't fit the network.");
   for (std::size_t i = 0; i < ranges.size() && i < others.size(); ++i) {
     LayerSpec mine = spec.layers[i];
     mine.frozen = other.layers[i].frozen;
     if (mine == other.layers[i] && ranges[i].count() == others[i].count())
       all.segment(ranges[i].begin, ranges[i].count()) =
-          model.w.segment(others[i].begin, others[i].count());
+          start.weights.segment(others[i].begin, others[i].count());
     else if (spec.layers[i].frozen)
       return fail(
           ErrorKind::kUsage,
@@ -145,15 +144,19 @@ Expected<NetworkSpec> spec_for(const NetworkRequest& request,
 }  // namespace
 
 void NetworkArguments::add_to(CLI::App& verb) {
-  verb.add_option("--model",
-                  model,
-                  "a network instead of a linear model: mnist-cnn4, cifar-cnn5, cifar-cnn6, "
-                  "softmax, mlp:WIDTH,WIDTH or a model file (docs/networks.md)")
+  verb.add_option(
+          "--model",
+          model,
+          "a network instead of a linear model: mnist-cnn4, cifar-cnn5, cifar-cnn6, "
+          "softmax, mlp:WIDTH,WIDTH, a model file or the layers of an ONNX file (docs/networks.md)")
       ->group("Network");
   verb.add_option("--initial-seed", initial_seed, "public seed of the initial weights")
       ->capture_default_str()
       ->group("Network");
-  verb.add_option("--start", start_path, "start from the layers of this model; frozen ones need it")
+  verb.add_option("--start",
+                  start_path,
+                  "start from the layers of this model (.json or .onnx), whose weights are PUBLIC; "
+                  "frozen layers need it")
       ->group("Network");
   verb.add_option(
           "--mean", mean, "public constants subtracted from the input, one or one a channel")
@@ -175,8 +178,10 @@ Expected<int> train_network(NetworkRequest request) {
   if (!request.record_path.empty()) SOTTO_TRY(check_writable(request.record_path));
   std::optional<NetworkSpec> from_file;
   if (!is_builtin_network(request.network.model)) {
-    SOTTO_ASSIGN(const std::string text, read_text_file(request.network.model));
-    SOTTO_ASSIGN(from_file, parse_network(text, request.network.model));
+    SOTTO_ASSIGN(NetworkFile file, read_network_file(request.network, request.regression));
+    from_file = std::move(file.spec);
+    if (!request.quiet && !request.json)
+      for (const auto& note : file.notes) fmt::print(stderr, "note: {}\n", note);
   }
   const NetworkLoss loss =
       from_file ? from_file->loss

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "network_run.hpp"
+#include "sotto/core/vector.hpp"
+#include "sotto/objective/network/spec.hpp"
+
+namespace sotto::app {
+
+/// The layers that a file describes.
+struct NetworkFile {
+  NetworkSpec spec;
+  std::vector<std::string> notes;
+};
+
+/// --model: a model file (TOML), or the layers of an ONNX file. Weights of an ONNX file are not
+/// taken from here: whoever names it in --start says that they are public.
+Expected<NetworkFile> read_network_file(const NetworkArguments& arguments, bool regression);
+
+struct StartNetwork {
+  NetworkSpec spec;
+  Vector weights;  ///< of all its layers
+};
+
+/// --start: a network that `train` wrote, or an ONNX file.
+Expected<StartNetwork> read_start(const std::string& path);
+
+}  // namespace sotto::app
