@@ -6,6 +6,19 @@
 #include "sotto/model/onnx/onnx.hpp"
 
 namespace sotto::app {
+namespace {
+
+std::string warning_of(const PrivacyStatement& privacy, const std::string& path) {
+  if (!privacy.is_private) return "";
+  return fmt::format(
+      "{} was trained privately (epsilon {:.6g}, delta {:g}); this run's statement does not count "
+      "that. If it was trained on the same people, they are owed the sum of both.",
+      path,
+      privacy.epsilon,
+      privacy.delta);
+}
+
+}  // namespace
 
 Expected<NetworkFile> read_network_file(const NetworkArguments& arguments, bool regression) {
   NetworkFile file;
@@ -30,7 +43,9 @@ Expected<NetworkFile> read_network_file(const NetworkArguments& arguments, bool 
 Expected<StartNetwork> read_start(const std::string& path) {
   if (is_onnx_path(path)) {
     SOTTO_ASSIGN(OnnxNetwork network, load_onnx(path));
-    return StartNetwork{std::move(network.spec), std::move(network.weights)};
+    return StartNetwork{std::move(network.spec),
+                        std::move(network.weights),
+                        network.privacy ? warning_of(*network.privacy, path) : ""};
   }
   SOTTO_ASSIGN(const Model model, load_model(path));
   if (model.network.empty())
@@ -40,7 +55,7 @@ Expected<StartNetwork> read_start(const std::string& path) {
   if (model.w.size() != parameter_count(spec))
     return fail(ErrorKind::kBadData,
                 fmt::format("{}: the weights don't fit the network. Train it again.", path));
-  return StartNetwork{std::move(spec), model.w};
+  return StartNetwork{std::move(spec), model.w, warning_of(model.privacy, path)};
 }
 
 }  // namespace sotto::app

@@ -21,7 +21,8 @@ Expected<NetworkFile> read_network_file(const NetworkArguments& arguments, bool 
 
 struct StartNetwork {
   NetworkSpec spec;
-  Vector weights;  ///< of all its layers
+  Vector weights;       ///< of all its layers
+  std::string warning;  ///< if the weights come from a private run, which this one won't count
 };
 
 /// --start: a network that `train` wrote, or an ONNX file.

@@ -69,7 +69,9 @@ Vector whole(const NetworkSpec& spec, Vector all, const Vector& trained) {
 
 /// Where training starts: random weights, with those layers of another model put in whose shapes
 /// agree.
-Expected<Vector> start_of(const NetworkSpec& spec, const NetworkArguments& arguments) {
+Expected<Vector> start_of(const NetworkSpec& spec,
+                          const NetworkArguments& arguments,
+                          std::string& warning) {
   Vector all = initial_weights(spec, arguments.initial_seed);
   if (arguments.start_path.empty()) {
     for (const auto& layer : spec.layers)
@@ -81,6 +83,7 @@ Expected<Vector> start_of(const NetworkSpec& spec, const NetworkArguments& argum
   }
   SOTTO_ASSIGN(const StartNetwork start, read_start(arguments.start_path));
   const NetworkSpec& other = start.spec;
+  warning = start.warning;
   const auto ranges = parameter_ranges(spec);
   const auto others = parameter_ranges(other);
   for (std::size_t i = 0; i < ranges.size() && i < others.size(); ++i) {
@@ -195,7 +198,9 @@ Expected<int> train_network(NetworkRequest request) {
   if (talks)
     for (const auto& note : data.notes) fmt::print(stderr, "note: {}\n", note);
   SOTTO_ASSIGN(const NetworkSpec spec, spec_for(request, from_file, data));
-  SOTTO_ASSIGN(const Vector all, start_of(spec, request.network));
+  std::string start_warning;
+  SOTTO_ASSIGN(const Vector all, start_of(spec, request.network, start_warning));
+  if (!start_warning.empty() && !request.quiet) fmt::print(stderr, "warning: {}\n", start_warning);
   std::optional<LoadedData> test;
   if (!request.test_path.empty()) {
     SOTTO_ASSIGN(test,

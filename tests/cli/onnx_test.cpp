@@ -68,6 +68,7 @@ TEST(OnnxCommands, ATrainedNetworkGoesOutAndTrainsAgain) {
       n.train({"--model", onnx, "--start", onnx, "--step-size", "1e-9"}, "on.json");
   ASSERT_EQ(started.code, 0) << started.err;
   EXPECT_THAT(started.err, ::testing::Not(HasSubstr("random weights")));
+  EXPECT_THAT(started.err, HasSubstr("owed the sum of both"));
   const auto first = weights("first.json");
   const auto kept = weights("on.json");
   for (std::size_t j = 0; j < kept.size(); ++j) EXPECT_NEAR(kept[j], first[j], 1e-6);

@@ -176,6 +176,18 @@ TEST(Fetch, GoesOnWithAPartAndWithAWholeOne) {
   }
 }
 
+TEST(Fetch, GoesOnInTheMiddleWhereTheServerCan) {
+  const Place place;
+  const LocalServer server(place.folder, true);
+  if (!server.runs()) GTEST_SKIP() << "python3 or curl is not installed";
+  fs::create_directories(place.dir.file("out"));
+  place.dir.write("out/plain.txt.part", std::string(100'000, 'p'));
+  const auto files = fetch(place.set, place.from(server.address()));
+  ASSERT_TRUE(files) << files.error().message;
+  EXPECT_THAT(server.log(), HasSubstr("range 100000"));
+  EXPECT_EQ(place.got("plain.txt"), std::string(300'000, 'p'));
+}
+
 TEST(Fetch, ServersThatRefuse) {
   const Place place;
   std::string address;

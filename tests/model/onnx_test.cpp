@@ -105,6 +105,9 @@ TEST(Onnx, ThePrivacyStatementTravelsAlong) {
   EXPECT_EQ(props["sotto.loss"], "softmax");
   EXPECT_EQ(props["sotto.class_names"], R"(["cat","dog"])");
   EXPECT_THAT(proto.doc_string(), HasSubstr("epsilon 1.25, delta 1e-05"));
+  const auto back = network_from_onnx(proto.SerializeAsString(), "x").value();
+  ASSERT_TRUE(back.privacy);
+  EXPECT_EQ(back.privacy->epsilon, 1.25);
 }
 
 TEST(Onnx, LinearModelsAreWrittenToo) {

@@ -25,22 +25,24 @@ class LocalServer {
   explicit LocalServer(const std::string& folder) {
     if (std::system("curl --version >/dev/null 2>&1") != 0) return;
     // -u: the line with the port must not wait in a buffer.
-    const std::string log = logs_.file("log");
+    const std::string log_path = logs_.file("log");
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO})
       ::posix_spawn_file_actions_addopen(
-          &actions, descriptor, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
-    const char* arguments[] = {"python3",
-                               "-u",
-                               "-m",
-                               "http.server",
-                               "0",
-                               "--bind",
-                               "127.0.0.1",
-                               "--directory",
-                               folder.c_str(),
-                               nullptr};
+          &actions, descriptor, log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+    const char* plain[] = {"python3",
+                           "-u",
+                           "-m",
+                           "http.server",
+                           "0",
+                           "--bind",
+                           "127.0.0.1",
+                           "--directory",
+                           folder.c_str(),
+                           nullptr};
+    const char* with_ranges[] = {"python3", "-u", "-c", kRangeServer, folder.c_str(), nullptr};
+    const char** arguments = ranges ? with_ranges : plain;
     const int error = ::posix_spawnp(
         &child_, arguments[0], &actions, nullptr, const_cast<char**>(arguments), environ);
     ::posix_spawn_file_actions_destroy(&actions);
@@ -51,7 +53,7 @@ class LocalServer {
     // "Serving HTTP on 127.0.0.1 port 40001 (http://127.0.0.1:40001/) ..."
     for (int tries = 0; tries < 600 && port_ == 0; ++tries) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      const std::string text = TempDir::read(log);
+      const std::string text = log();
       if (const auto at = text.find(" port "); at != text.npos && text.find('\n') != text.npos)
         port_ = std::atoi(text.c_str() + at + 6);
     }
@@ -65,6 +67,7 @@ class LocalServer {
   LocalServer& operator=(const LocalServer&) = delete;
 
   bool runs() const { return port_ != 0; }
+  std::string log() const { return TempDir::read(logs_.file("log")); }
   std::string address() const { return "http://127.0.0.1:" + std::to_string(port_); }
 
  private:

@@ -11,7 +11,7 @@ extern char** environ;
 
 namespace sotto {
 
-int run_program(const std::vector<std::string>& arguments, const std::string& output) {
+int run_program(const std::vector<std::string>& arguments, const std::string& output, bool talks) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -20,6 +20,7 @@ int run_program(const std::vector<std::string>& arguments, const std::string& ou
                                      output.empty() ? "/dev/null" : output.c_str(),
                                      O_WRONLY | O_CREAT | O_TRUNC,
                                      0644);
+  if (!talks) ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   std::vector<char*> argv;
   for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);

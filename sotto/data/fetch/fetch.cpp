@@ -60,7 +60,7 @@ int run_curl(const std::string& address, const std::string& path, const FetchOpt
                                         path,        "--url",
                                         address};
   arguments.insert(arguments.begin() + 2, options.progress ? "--progress-bar" : "--silent");
-  return run_program(arguments);
+  return run_program(arguments, "", options.progress);
 }
 
 /// To `part`, going on where an earlier try ended.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@ struct OnnxNetwork {
   NetworkSpec spec;
   Vector weights;                  ///< of all layers, in the order of parameter_ranges(spec)
   std::vector<std::string> notes;  ///< what was read in another way than it stands
+  std::optional<PrivacyStatement> privacy;  ///< if Sotto wrote the file
 };
 
 struct OnnxReading {
@@ -34,8 +36,8 @@ struct OnnxReading {
 /// belongs to the loss and is left out. The first dimension is the batch, whatever number it has.
 ///
 /// kBadData names the node and the reason, for BatchNormalization also the replacement, for
-/// anything unknown the list of what is supported. Never crashes on a damaged file; needs a few
-/// times the file's memory. `path` is for messages only.
+/// anything unknown the list of what is supported. Every damaged file ends there too. Memory: about
+/// ten times the file. `path` is for messages only.
 Expected<OnnxNetwork> network_from_onnx(std::string_view bytes,
                                         const std::string& path,
                                         const OnnxReading& reading = {});

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <nlohmann/json.hpp>
 
 #include "sotto/core/file.hpp"
 
@@ -312,6 +312,21 @@ Expected<OnnxNetwork> Reader::read() {
 }  // namespace sotto::onnx_file
 
 namespace sotto {
+namespace {
+
+/// Nothing if it is damaged: the statement is for people, the network works without it.
+std::optional<PrivacyStatement> statement_of(const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) return {};
+  try {
+    auto statement = privacy_from_json(json);
+    if (statement) return *statement;
+  } catch (const nlohmann::json::exception&) {
+  }
+  return {};
+}
+
+}  // namespace
 
 Expected<OnnxNetwork> network_from_onnx(std::string_view bytes,
                                         const std::string& path,
@@ -323,6 +338,8 @@ Expected<OnnxNetwork> network_from_onnx(std::string_view bytes,
   if (!graph) return named(graph.error());
   auto network = onnx_file::Reader(*graph, reading).read();
   if (!network) return named(network.error());
+  if (const auto text = graph->metadata.find("sotto.privacy"); text != graph->metadata.end())
+    network->privacy = statement_of(text->second);
   return network;
 }
 
