@@ -21,7 +21,7 @@ Sampling sampling_of(std::int64_t batch, std::int64_t n) {
 double data_smoothness(const PublicProblem& problem) {
   // Nothing bounds a network's: the number is what differences are clipped by, and was found on
   // MNIST (docs/networks.md).
-  if (problem.network) return 4;
+  if (problem.network) return 0.2;
   const double R = std::isfinite(problem.row_norm) ? problem.row_norm : 1;
   return problem.loss.sup_abs_second() * R * R;
 }
