@@ -28,10 +28,10 @@ Expected<NetworkFile> read_network_file(const NetworkArguments& arguments, bool 
     SOTTO_ASSIGN(OnnxNetwork network, load_onnx(arguments.model, reading));
     file.spec = std::move(network.spec);
     file.notes = std::move(network.notes);
-    if (arguments.start_path.empty())
+    if (arguments.pretrained_path.empty())
       file.notes.push_back(fmt::format(
           "training starts from random weights; if the weights in {0} were made without private "
-          "data, --start {0} begins with them",
+          "data, --pretrained {0} begins with them",
           arguments.model));
     return file;
   }
@@ -40,22 +40,22 @@ Expected<NetworkFile> read_network_file(const NetworkArguments& arguments, bool 
   return file;
 }
 
-Expected<StartNetwork> read_start(const std::string& path) {
+Expected<PretrainedNetwork> read_pretrained(const std::string& path) {
   if (is_onnx_path(path)) {
     SOTTO_ASSIGN(OnnxNetwork network, load_onnx(path));
-    return StartNetwork{std::move(network.spec),
-                        std::move(network.weights),
-                        network.privacy ? warning_of(*network.privacy, path) : ""};
+    return PretrainedNetwork{std::move(network.spec),
+                             std::move(network.weights),
+                             network.privacy ? warning_of(*network.privacy, path) : ""};
   }
   SOTTO_ASSIGN(const Model model, load_model(path));
   if (model.network.empty())
     return fail(ErrorKind::kBadData,
-                fmt::format("{} is a linear model. --start takes a network.", path));
+                fmt::format("{} is a linear model. --pretrained takes a network.", path));
   SOTTO_ASSIGN(NetworkSpec spec, parse_network(model.network, path));
   if (model.w.size() != parameter_count(spec))
     return fail(ErrorKind::kBadData,
                 fmt::format("{}: the weights don't fit the network. Train it again.", path));
-  return StartNetwork{std::move(spec), model.w, warning_of(model.privacy, path)};
+  return PretrainedNetwork{std::move(spec), model.w, warning_of(model.privacy, path)};
 }
 
 }  // namespace sotto::app

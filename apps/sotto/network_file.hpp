@@ -16,16 +16,16 @@ struct NetworkFile {
 };
 
 /// --model: a model file (TOML), or the layers of an ONNX file. Weights of an ONNX file are not
-/// taken from here: whoever names it in --start says that they are public.
+/// taken from here: whoever names it in --pretrained says that they are public.
 Expected<NetworkFile> read_network_file(const NetworkArguments& arguments, bool regression);
 
-struct StartNetwork {
+struct PretrainedNetwork {
   NetworkSpec spec;
   Vector weights;       ///< of all its layers
   std::string warning;  ///< if the weights come from a private run, which this one won't count
 };
 
-/// --start: a network that `train` wrote, or an ONNX file.
-Expected<StartNetwork> read_start(const std::string& path);
+/// --pretrained: a network that `train` wrote, or an ONNX file.
+Expected<PretrainedNetwork> read_pretrained(const std::string& path);
 
 }  // namespace sotto::app

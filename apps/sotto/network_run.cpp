@@ -73,15 +73,16 @@ Expected<Vector> start_of(const NetworkSpec& spec,
                           const NetworkArguments& arguments,
                           std::string& warning) {
   Vector all = initial_weights(spec, arguments.initial_seed);
-  if (arguments.start_path.empty()) {
+  if (arguments.pretrained_path.empty()) {
     for (const auto& layer : spec.layers)
       if (layer.frozen)
-        return fail(ErrorKind::kUsage,
-                    "a frozen layer keeps the weights it starts with: give --start MODEL.json, a "
-                    "network that was trained on public data.");
+        return fail(
+            ErrorKind::kUsage,
+            "a frozen layer keeps the weights it starts with: give --pretrained MODEL.json, a "
+            "network that was trained on public data.");
     return all;
   }
-  SOTTO_ASSIGN(const StartNetwork start, read_start(arguments.start_path));
+  SOTTO_ASSIGN(const PretrainedNetwork start, read_pretrained(arguments.pretrained_path));
   const NetworkSpec& other = start.spec;
   warning = start.warning;
   const auto ranges = parameter_ranges(spec);
@@ -93,10 +94,10 @@ Expected<Vector> start_of(const NetworkSpec& spec,
       all.segment(ranges[i].begin, ranges[i].count()) =
           start.weights.segment(others[i].begin, others[i].count());
     else if (spec.layers[i].frozen)
-      return fail(
-          ErrorKind::kUsage,
-          fmt::format(
-              "layer {} is frozen, but {} has another layer there.", i + 1, arguments.start_path));
+      return fail(ErrorKind::kUsage,
+                  fmt::format("layer {} is frozen, but {} has another layer there.",
+                              i + 1,
+                              arguments.pretrained_path));
   }
   return all;
 }
@@ -156,10 +157,10 @@ void NetworkArguments::add_to(CLI::App& verb) {
   verb.add_option("--initial-seed", initial_seed, "public seed of the initial weights")
       ->capture_default_str()
       ->group("Network");
-  verb.add_option("--start",
-                  start_path,
-                  "start from the layers of this model (.json or .onnx), whose weights are PUBLIC; "
-                  "frozen layers need it")
+  verb.add_option("--pretrained",
+                  pretrained_path,
+                  "start from the layers of this model (.json or .onnx), trained on PUBLIC data; "
+                  "frozen ones need it")
       ->group("Network");
   verb.add_option(
           "--mean", mean, "public constants subtracted from the input, one or one a channel")

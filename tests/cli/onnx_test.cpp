@@ -51,10 +51,10 @@ TEST(OnnxCommands, ATrainedNetworkGoesOutAndTrainsAgain) {
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("22 weights, epsilon "));
 
-  // Layers and input constants come from the file, weights only by --start.
+  // Layers and input constants come from the file, weights only by --pretrained.
   const auto fresh = n.train({"--model", onnx}, "fresh.json");
   ASSERT_EQ(fresh.code, 0) << fresh.err;
-  EXPECT_THAT(fresh.err, HasSubstr("--start " + onnx));
+  EXPECT_THAT(fresh.err, HasSubstr("--pretrained " + onnx));
   ASSERT_EQ(n.train({"--model", n.net}, "same.json").code, 0);
   const auto weights = [&](const char* name) {
     return n.model(name)["weights"].get<std::vector<double>>();
@@ -65,7 +65,7 @@ TEST(OnnxCommands, ATrainedNetworkGoesOutAndTrainsAgain) {
   for (std::size_t j = 0; j < found.size(); ++j) EXPECT_NEAR(found[j], expected[j], 1e-6);
 
   const auto started =
-      n.train({"--model", onnx, "--start", onnx, "--step-size", "1e-9"}, "on.json");
+      n.train({"--model", onnx, "--pretrained", onnx, "--step-size", "1e-9"}, "on.json");
   ASSERT_EQ(started.code, 0) << started.err;
   EXPECT_THAT(started.err, ::testing::Not(HasSubstr("random weights")));
   EXPECT_THAT(started.err, HasSubstr("owed the sum of both"));
