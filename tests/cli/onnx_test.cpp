@@ -82,6 +82,8 @@ TEST(OnnxCommands, LinearModelsAreExportedToo) {
                    "1",
                    "--delta",
                    "1e-3",
+                   "--method",
+                   "dp-gd",
                    "--row-norm",
                    "1",
                    "--steps",

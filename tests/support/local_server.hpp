@@ -18,11 +18,33 @@ extern char** environ;
 
 namespace sotto::testing {
 
+/// A server that answers "Range: bytes=N-", which Python's own does not, and logs "range N".
+inline constexpr const char* kRangeServer = R"(
+import http.server, os, sys
+os.chdir(sys.argv[1])
+class Handler(http.server.SimpleHTTPRequestHandler):
+    def do_GET(self):
+        wanted = self.headers.get('Range')
+        if not wanted:
+            return super().do_GET()
+        start = int(wanted[len('bytes='):].split('-')[0])
+        print('range', start)
+        content = open(self.translate_path(self.path), 'rb').read()
+        self.send_response(206)
+        self.send_header('Content-Length', str(len(content) - start))
+        self.send_header('Content-Range', 'bytes %d-%d/%d' % (start, len(content) - 1, len(content)))
+        self.end_headers()
+        self.wfile.write(content[start:])
+server = http.server.HTTPServer(('127.0.0.1', 0), Handler)
+print('Serving on port', server.server_port, 'of this machine')
+server.serve_forever()
+)";
+
 /// A web server of this machine alone, for one folder, on a port that is free; ends with the
 /// object.
 class LocalServer {
  public:
-  explicit LocalServer(const std::string& folder) {
+  explicit LocalServer(const std::string& folder, bool ranges = false) {
     if (std::system("curl --version >/dev/null 2>&1") != 0) return;
     // -u: the line with the port must not wait in a buffer.
     const std::string log_path = logs_.file("log");

@@ -53,7 +53,7 @@ const std::vector<DataSet>& data_sets() {
               mnist,
               4'542,
               "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6")},
-       "sotto train --model mnist-cnn4 --epsilon 3 --delta 1e-5 "
+       "sotto train --model mnist-cnn4 --method dp-sgd --epsilon 3 --delta 1e-5 "
        "{0}/train-images-idx3-ubyte.gz,{0}/train-labels-idx1-ubyte.gz model.json"},
       {"cifar10",
        "CIFAR-10: 50,000 + 10,000 images of 32 x 32 pixels in 10 classes (Krizhevsky)",
@@ -79,7 +79,7 @@ const std::vector<DataSet>& data_sets() {
           {"cifar-10-batches-bin/test_batch.bin",
            kCifarBatch,
            "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b"}}}},
-       "sotto train --model cifar-cnn6 --format cifar10 --epsilon 4 --delta 1e-5 "
+       "sotto train --model cifar-cnn6 --method dp-sgd --format cifar10 --epsilon 4 --delta 1e-5 "
        "{0}/cifar-10-batches-bin model.json"},
       {"cifar100",
        "CIFAR-100: 50,000 + 10,000 images of 32 x 32 pixels in 100 classes (Krizhevsky)",
