@@ -1,7 +1,5 @@
 // ONNX networks and `sotto export` from the outside.
 
-#include "sotto/model/onnx/onnx.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
