@@ -50,7 +50,12 @@ void add_plot(std::string& script, const Chart& chart, std::size_t k) {
                   quoted(chart.x_label),
                   quoted(chart.y_label));
   script += chart.log_x ? "set logscale x\n" : "unset logscale x\n";
-  script += chart.log_y ? "set logscale y\n" : "unset logscale y\n";
+  if (chart.log_y) {
+    const auto [low, high] = log_range(chart);
+    script += fmt::format("set logscale y\nset yrange [{:g}:{:g}]\n", low, high);
+  } else {
+    script += "unset logscale y\nset yrange [*:*]\n";
+  }
   std::string plots;
   const auto add = [&](const std::string& text) {
     plots += (plots.empty() ? "" : ", \\\n  ") + text;
@@ -106,7 +111,7 @@ Expected<std::string> gnuplot_script(const std::vector<Chart>& charts, const std
   std::string script = fmt::format(
       "set encoding utf8\nset terminal {} size {},{} font 'sans,{}' {}\nset output {}\n"
       "set border 3 lc rgb '#5b6570'\nset tics nomirror textcolor rgb '#1c2126'\n"
-      "set grid lc rgb '#dfe3e7' lt 1\nset key top right\nset format '%g'\n",
+      "set grid lc rgb '#dfe3e7' lt 1\nset key below horizontal\nset format '%g'\n",
       svg ? "svg" : "pngcairo",
       scale * columns * kWidth,
       scale * rows * kHeight,

@@ -118,11 +118,17 @@ nlohmann::json to_json(const Chart& chart) {
     }
     series.push_back(std::move(one));
   }
-  return {{"x", chart.x_label},
-          {"y", chart.y_label},
-          {"log_x", chart.log_x},
-          {"log_y", chart.log_y},
-          {"series", std::move(series)}};
+  nlohmann::json json = {{"x", chart.x_label},
+                         {"y", chart.y_label},
+                         {"log_x", chart.log_x},
+                         {"log_y", chart.log_y},
+                         {"series", std::move(series)}};
+  if (chart.log_y) {
+    const auto [low, high] = log_range(chart);
+    json["y_min"] = low;
+    json["y_max"] = high;
+  }
+  return json;
 }
 
 }  // namespace
