@@ -248,7 +248,10 @@ std::string shell_command(const std::vector<std::string>& arguments) {
 std::string run_page(const ReportedRun& run) {
   const RunRecord& record = run.record;
   Page page(fmt::format("Privacy report: {}", record.method),
-            brief(record) + (record.finished.empty() ? "" : " · " + record.finished));
+            fmt::format("{} steps, stopped: {}{}",
+                        with_commas(record.steps),
+                        record.stopped,
+                        record.finished.empty() ? "" : " · " + record.finished));
   add_warnings(page, run, "This run");
   privacy_section(page, run);
   budget_section(page, run);

@@ -21,7 +21,7 @@ std::string shown(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return text;
-  return fmt::format("{:.6g}", value);
+  return short_text(value);
 }
 
 Expected<CanonicalEvent> terms_of(const std::string& text, Relation relation) {
