@@ -54,11 +54,18 @@ struct PerExampleSum::Scratch {
   }
 };
 
+/// Small batches are cut into this many blocks, so that threads have something to share...
+inline constexpr std::int64_t kLeastBlocks = 4;
+/// ...unless they are so small that sharing costs more than it saves.
+inline constexpr std::int64_t kLeastShared = 96;
+
 template <class BlockBody>
 void PerExampleSum::for_each_block(const Batch& batch, const BlockBody& body, std::int64_t group) {
   const std::int64_t count =
       batch.all ? engine_.units() : static_cast<std::int64_t>(batch.indices.size());
-  const std::int64_t size = engine_.block_size();
+  std::int64_t size = engine_.block_size();
+  if (group == 1)
+    size = std::min(size, std::max(kLeastShared, (count + kLeastBlocks - 1) / kLeastBlocks));
   const std::int64_t blocks = (count + size - 1) / size;
   parallel_for((blocks + group - 1) / group, [&](std::int64_t task, int worker) {
     Scratch& mine = scratch(worker);

@@ -157,7 +157,7 @@ double PerExampleSum::rounding_error(std::int64_t n,
   constexpr double u = std::numeric_limits<double>::epsilon() / 2;
   const auto size = static_cast<double>(block);
   const auto count = static_cast<double>(n);
-  const double blocks = std::floor(count / size) + 1;
+  const double blocks = std::floor(count / size) + static_cast<double>(kLeastBlocks);
   const double d = std::sqrt(static_cast<double>(entries));
   const double gamma = (size + 2) * u / (1 - (size + 2) * u);
   const double in_blocks = gamma * count * radius;
