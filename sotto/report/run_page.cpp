@@ -169,6 +169,15 @@ void circumstances(Page& page, const ReportedRun& run) {
         "drawn for it.",
         with_commas(record.privacy.noise_samples)));
     page.table({"release", {"planned", true}, {"charged", true}}, event_rows(record));
+    if (!run.prices.empty()) {
+      Rows prices;
+      for (const auto& [accountant, epsilon] : run.prices)
+        prices.push_back({Cell(accountant), Cell(rounded_up(epsilon))});
+      page.paragraph(
+          "When this page was made, every accountant with a theorem for these events priced them "
+          "anew, at the same delta. Each bound is valid; the smallest is the tightest.");
+      page.table({"accountant", {"epsilon", true}}, prices);
+    }
   }
   if (!record.warnings.empty()) {
     page.heading("Warnings");
@@ -200,6 +209,10 @@ void circumstances(Page& page, const ReportedRun& run) {
 
 void add_warnings(Page& page, const ReportedRun& run, const std::string& who) {
   const PrivacyStatement& privacy = run.record.privacy;
+  if (!run.contradictions.empty())
+    page.banner(Tone::kDanger,
+                "DO NOT TRUST: the run record contradicts itself",
+                who + fmt::format(": {}.", fmt::join(run.contradictions, "; ")));
   if (privacy.unsafe_diagnostics)
     page.banner(Tone::kDanger,
                 "NOT PRIVATE: true training values were printed",
