@@ -210,7 +210,7 @@ Expected<int> run_network(const Request& request, const Arguments& arguments) {
   network.data_path = arguments.data_path;
   network.model_path = arguments.model_path;
   network.test_path = arguments.test_path;
-  network.record_path = arguments.record_path;
+  network.outputs = arguments.outputs;
   network.regression = request.loss.kind == LossKind::kSquared;
   network.regularizer = request.regularizer;
   network.relation = request.relation;

@@ -20,6 +20,8 @@ namespace sotto::app {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Each costs a look at all test rows.
+constexpr std::int64_t kCheckpoints = 12;
 
 LabelKind labels_for(NetworkLoss loss) {
   switch (loss) {
@@ -177,7 +179,7 @@ Expected<int> train_network(NetworkRequest request) {
                 "--bias and --row-norm are for linear models: a network has its own biases, and "
                 "clipping bounds its gradients.");
   SOTTO_TRY(check_writable(request.model_path));
-  if (!request.record_path.empty()) SOTTO_TRY(check_writable(request.record_path));
+  SOTTO_TRY(request.outputs.check());
   std::optional<NetworkSpec> from_file;
   if (!is_builtin_network(request.network.model)) {
     SOTTO_ASSIGN(const std::string text, read_text_file(request.network.model));
@@ -220,15 +222,18 @@ Expected<int> train_network(NetworkRequest request) {
   if (!request.quiet)
     for (const auto& warning : prepared.warnings) fmt::print(stderr, "warning: {}\n", warning);
 
-  Progress progress(prepared.method->name, !talks);
+  Progress progress(prepared.method->name, !talks, prepared.method->is_private);
+  Checkpoints checkpoints(
+      progress, problem.dimension, test && request.outputs.wanted(), kCheckpoints);
   SOTTO_ASSIGN(TrainResult result,
-               train(*engine, problem, request.train, std::move(prepared), progress));
+               train(*engine, problem, request.train, std::move(prepared), checkpoints));
   progress.finish();
   RunRecord& record = result.record;
   record.loss = "network";
   record.regularizer = request.regularizer.to_string();
   record.network = to_text(spec);
   record.load_seconds = load_seconds;
+  record.class_names = data.class_names;
   if (Progress::interrupted()) {
     fmt::print(stderr,
                "sotto: interrupted after {} steps; no model was written. {} tells what was spent "
@@ -247,13 +252,19 @@ Expected<int> train_network(NetworkRequest request) {
   model.privacy = record.privacy;
   if (test) {
     SOTTO_ASSIGN(record.network_test, evaluate_network(test->table, spec, model.w));
+    for (const auto& [step, passes, w] : checkpoints.take()) {
+      SOTTO_ASSIGN(const ClassMetrics metrics,
+                   evaluate_network(test->table, spec, whole(spec, all, w)));
+      record.test_curve.push_back(
+          {step, passes, metrics.loss + problem.regularizer.value(w), {}});
+      if (!metrics.confusion.empty()) record.test_curve.back().accuracy = metrics.accuracy;
+    }
   }
   SOTTO_TRY(save_model(model, request.model_path));
-  if (!request.record_path.empty())
-    SOTTO_TRY(write_file_atomically(request.record_path, to_json(record).dump(1) + "\n"));
+  SOTTO_TRY(request.outputs.write(record));
   if (request.json) {
     nlohmann::json json = to_json(record);
-    json.erase("trace");
+    for (const char* curve : {"trace", "spending", "test_curve"}) json.erase(curve);
     fmt::print("{}\n", json.dump());
     return kSuccess;
   }

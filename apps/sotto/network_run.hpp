@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data_options.hpp"
+#include "run_outputs.hpp"
 #include "sotto/model/class_metrics.hpp"
 #include "sotto/model/model.hpp"
 #include "sotto/objective/network/spec.hpp"
@@ -27,7 +28,8 @@ struct NetworkArguments {
 struct NetworkRequest {
   NetworkArguments network;
   DataArguments data;
-  std::string data_path, model_path, test_path, record_path;
+  std::string data_path, model_path, test_path;
+  RunOutputs outputs;
   bool regression = false;  ///< --loss squared
   Regularizer regularizer;
   Relation relation = Relation::kZeroOut;

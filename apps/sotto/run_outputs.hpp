@@ -47,8 +47,8 @@ class Checkpoints final : public Observer {
     Vector w;
   };
 
-  /// `wanted` false: keeps none.
-  Checkpoints(Observer& next, std::int64_t dimension, bool wanted);
+  /// `wanted` false: keeps none. `most`: fewer where memory asks for it.
+  Checkpoints(Observer& next, std::int64_t dimension, bool wanted, std::int64_t most = 32);
   bool keep_going(const StepReport& report) override;
   std::vector<Point> take() { return points_.take(); }
 
