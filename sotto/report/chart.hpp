@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sotto {
+
+/// A line chart as data; `Page` draws it in a browser, `gnuplot_script` for print.
+struct Chart {
+  struct Series {
+    std::string name;
+    /// In the order in which they are joined. A point that is not finite, or not positive on a
+    /// logarithmic axis, is a gap in the line.
+    std::vector<std::pair<double, double>> points = {};
+    /// Lower and upper end at each point, e.g. of a 95 % band; empty: none, otherwise as many as
+    /// there are points.
+    std::vector<std::pair<double, double>> band = {};
+    bool dashed = false;   ///< for references: a budget, a published value
+    bool markers = false;  ///< points only, not joined
+  };
+  std::string title = {};
+  std::string x_label = {};
+  std::string y_label = {};
+  bool log_y = false;
+  std::vector<Series> series = {};
+  bool log_x = false;
+  std::string note = {};  ///< a sentence below the title: how to read it
+};
+
+}  // namespace sotto
