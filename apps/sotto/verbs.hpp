@@ -20,5 +20,6 @@ Action add_data(CLI::App& app);
 Action add_audit(CLI::App& app);
 Action add_verify(CLI::App& app);
 Action add_demo(CLI::App& app);
+Action add_reproduce(CLI::App& app);
 
 }  // namespace sotto::app

@@ -60,10 +60,9 @@ Expected<std::string> file_below(const std::string& folder, const std::string& n
   if (!folder.empty() && fs::exists(path)) return path;
   return fail(
       ErrorKind::kIo,
-      fmt::format(
-          "the data file {} is not at hand{}. Name the folder that has it with --data DIR.",
-          name,
-          folder.empty() ? "" : fmt::format(" (looked in {})", folder)));
+      fmt::format("the data file {} is not at hand{}. Name the folder that has it with --data DIR.",
+                  name,
+                  folder.empty() ? "" : fmt::format(" (looked in {})", folder)));
 }
 
 Expected<Table> load_libsvm(const DataSpec& spec, const std::string& path) {
@@ -83,10 +82,9 @@ Expected<std::string> schema_with_classes(const DataSpec& spec, const std::strin
       SOTTO_ASSIGN(std::string text, read_text_file(place + spec.schema));
       const std::size_t label = text.find("positive = ");
       if (label == std::string::npos)
-        return fail(ErrorKind::kBadData,
-                    fmt::format("{}{}: there is no 'positive = ' of a label column.",
-                                place,
-                                spec.schema));
+        return fail(
+            ErrorKind::kBadData,
+            fmt::format("{}{}: there is no 'positive = ' of a label column.", place, spec.schema));
       return text.substr(0, label) + "classes = [1, 2, 3, 4, 5, 6, 7]\n";
     }
   return fail(ErrorKind::kIo,

@@ -42,8 +42,8 @@ PublishedNoise advanced(const NoiseFacts& f) {
   double low = 0, high = 10;
   for (int k = 0; k < 200; ++k) {
     const double each = (low + high) / 2;
-    const double total = std::sqrt(2 * f.steps * std::log(2 / f.delta)) * each +
-                         f.steps * each * std::expm1(each);
+    const double total =
+        std::sqrt(2 * f.steps * std::log(2 / f.delta)) * each + f.steps * each * std::expm1(each);
     (total > f.epsilon ? high : low) = each;
   }
   return only(std::sqrt(2 * std::log(2.5 * f.steps / f.delta)) / low);
@@ -75,8 +75,7 @@ PublishedNoise wjeg23(const NoiseFacts& f) {
   double least = kInfinity;
   for (int k = 1; k < 1000; ++k) {
     const double beta = k / 1000.0;
-    least =
-        std::min(least, (std::log(1 / f.delta) / ((1 - beta) * f.epsilon) + 1) / beta);
+    least = std::min(least, (std::log(1 / f.delta) / ((1 - beta) * f.epsilon) + 1) / beta);
   }
   const double sigma = std::sqrt(14 * f.steps * least / (n * n * f.epsilon));  // in units of S
   return only(sigma * f.batch / 2);
@@ -94,8 +93,8 @@ PublishedNoise adp21(const NoiseFacts& f) {
     for (double t = 0; t < f.steps; ++t)
       inverse_squares += std::sqrt(offset / (offset + slope * t));
   }
-  const double sigma = std::sqrt(std::log(16 * f.steps / (n * f.delta)) *
-                                 std::log(1.25 / f.delta) * inverse_squares) /
+  const double sigma = std::sqrt(std::log(16 * f.steps / (n * f.delta)) * std::log(1.25 / f.delta) *
+                                 inverse_squares) /
                        (n * f.epsilon);
   return only(sigma * f.batch);
 }
@@ -104,16 +103,15 @@ PublishedNoise adp21(const NoiseFacts& f) {
 
 /// A search's fixed noise at the paper's n, told to published_search.hpp for the n at hand.
 struct SearchNoise {
-  double gradient = 0;     ///< standard deviation on the mean over 2G/m, m: n or the batch
-  double hessian = 0;      ///< standard deviation of every entry of the mean
-  double line_search = 0;  ///< epsilon of a sparse vector session; 0: none
+  double gradient = 0;         ///< standard deviation on the mean over 2G/m, m: n or the batch
+  double hessian = 0;          ///< standard deviation of every entry of the mean
+  double line_search = 0;      ///< epsilon of a sparse vector session; 0: none
   double releases_a_step = 1;  ///< of gradients
 };
 
 /// Frobenius distance of two Hessians' terms, by algebra: what the papers bound by 2 M sqrt(d).
 double hessian_reach(const PublicProblem& problem, bool sampled) {
-  const double bound =
-      problem.loss.sup_abs_second() * problem.row_norm * problem.row_norm;
+  const double bound = problem.loss.sup_abs_second() * problem.row_norm * problem.row_norm;
   const bool convex = problem.loss.inf_second >= 0;
   return bound * (convex && !sampled ? std::numbers::sqrt2 : 2);
 }
@@ -143,9 +141,9 @@ PublishedNoise search(const NoiseFacts& f, const SearchNoise& noise) {
   const Relation relation = f.problem.relation;
   const auto all = [&](std::int64_t count, double factor) {
     std::vector<Event> parts;
-    parts.push_back(Event::repeat(
-        count * static_cast<std::int64_t>(noise.releases_a_step),
-        sampled_event(Event::gaussian(noise.gradient * factor, relation))));
+    parts.push_back(
+        Event::repeat(count * static_cast<std::int64_t>(noise.releases_a_step),
+                      sampled_event(Event::gaussian(noise.gradient * factor, relation))));
     parts.push_back(
         Event::repeat(count, sampled_event(Event::gaussian(hessian * factor, relation))));
     if (noise.line_search > 0)
@@ -173,8 +171,7 @@ PublishedNoise gw23(const NoiseFacts& f) {
   const double sigma = std::sqrt(releases * f.steps / (2 * rho));
   const double n = f.argument("n", static_cast<double>(f.problem.n));
   const double d = static_cast<double>(f.problem.dimension);
-  return search(f,
-                {sigma, 2 * std::sqrt(d) / n * sigma, releases == 3 ? 1 / sigma : 0});
+  return search(f, {sigma, 2 * std::sqrt(d) / n * sigma, releases == 3 ? 1 / sigma : 0});
 }
 
 /// The same paper's public code for batches: rho at its cap of 1, and noise for the mean over n
@@ -275,9 +272,9 @@ Expected<PublishedNoise> published_noise(std::string_view formula, const NoiseFa
   for (const auto& each : formulas()) {
     if (each.info.name == formula) {
       if (!(facts.epsilon > 0 && facts.delta > 0 && facts.steps >= 1))
-        return fail(ErrorKind::kBadData,
-                    fmt::format("the formula {} needs epsilon, delta and a number of steps.",
-                                formula));
+        return fail(
+            ErrorKind::kBadData,
+            fmt::format("the formula {} needs epsilon, delta and a number of steps.", formula));
       return each.noise(facts);
     }
     names += (names.empty() ? "" : ", ") + each.info.name;

@@ -98,7 +98,7 @@ Expected<DataSpec> read_data(const std::string& name,
 
 /// What a cell does not say is what [settings] says.
 struct Defaults {
-  std::string delta, loss, regularizer, neighbours, data, best;
+  std::string delta, loss, regularizer, neighbours, model, data;
 };
 
 void copy_printed(const std::map<std::string, std::vector<double>>& lists,
@@ -130,6 +130,7 @@ Expected<void> read_cells(const toml::table& table,
   cell.loss = toml.text("loss", defaults.loss);
   cell.regularizer = toml.text("regularizer", defaults.regularizer);
   cell.neighbours = toml.text("neighbours", defaults.neighbours);
+  cell.model = toml.text("model", defaults.model);
   cell.printed_words = toml.text("printed_words");
   cell.needs = toml.text("needs");
   cell.note = toml.text("note");
@@ -152,8 +153,10 @@ Expected<void> read_cells(const toml::table& table,
     if (!find_measure(measure))
       toml.complain(fmt::format("'printed' has no measure '{}'.", measure));
     if (list.size() != 1 && list.size() != count)
-      toml.complain(fmt::format(
-          "'{}' lists {} values for {} cells (data sets x epsilons x x).", name, list.size(), count));
+      toml.complain(fmt::format("'{}' lists {} values for {} cells (data sets x epsilons x x).",
+                                name,
+                                list.size(),
+                                count));
   }
   if (vary != "" && vary != "rows" && vary != "dim") toml.complain("'x_is' must be rows or dim.");
   SOTTO_TRY(toml.finish());
@@ -251,13 +254,14 @@ Expected<ReproductionSpec> parse_spec(std::string_view text, const std::string& 
   if (spec.columns.empty()) toml.complain("'columns' is missing.");
   if (spec.runs < 1 || spec.quick_runs < 1) toml.complain("'runs' must be at least 1.");
 
-  Defaults defaults{"1e-5", "logistic", "none", "replace-one", "", ""};
+  Defaults defaults{"1e-5", "logistic", "none", "replace-one", "linear", ""};
   if (const toml::table* table = toml.table("settings")) {
     TomlTable settings(*table, name, "[settings]");
     defaults.delta = settings.text("delta", defaults.delta);
     defaults.loss = settings.text("loss", defaults.loss);
     defaults.regularizer = settings.text("regularizer", defaults.regularizer);
     defaults.neighbours = settings.text("neighbours", defaults.neighbours);
+    defaults.model = settings.text("model", defaults.model);
     defaults.data = settings.text("data");
     SOTTO_TRY(settings.finish());
   }
@@ -352,11 +356,9 @@ Expected<std::vector<ReproductionSpec>> load_specs(const std::string& folder) {
       SOTTO_ASSIGN(const std::string text, read_text_file(path));
       SOTTO_ASSIGN(ReproductionSpec spec, parse_spec(text, path));
       if (spec.name != name)
-        return fail(ErrorKind::kBadData,
-                    fmt::format("{}: its name is '{}', but the file is {}.toml.",
-                                path,
-                                spec.name,
-                                name));
+        return fail(
+            ErrorKind::kBadData,
+            fmt::format("{}: its name is '{}', but the file is {}.toml.", path, spec.name, name));
       specs.push_back(std::move(spec));
     }
   return specs;

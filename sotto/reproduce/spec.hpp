@@ -19,18 +19,19 @@ namespace sotto::reproduce {
 /// A data set and how it is read.
 struct DataSpec {
   std::string name;
-  std::string kind;         ///< libsvm, csv, idx-pair, or linear (made up)
-  std::string train, test;  ///< files below the data folder; empty test: no held-out rows
-  std::string schema;       ///< csv: a schema among the examples
+  std::string kind;                   ///< libsvm, csv, idx-pair, or linear (made up)
+  std::string train, test;            ///< files below the data folder; empty test: no held-out rows
+  std::string schema;                 ///< csv: a schema among the examples
   std::vector<std::int64_t> classes;  ///< csv, idx-pair: the two that are kept, negative first
   std::int64_t dim = 0;
-  double row_norm = 0;      ///< enforced
-  std::int64_t rows = 0;    ///< the first so many; 0: all
-  std::uint64_t seed = 1;   ///< linear
-  std::string about;        ///< one sentence for the page
+  double row_norm = 0;     ///< enforced
+  std::int64_t rows = 0;   ///< the first so many; 0: all
+  std::uint64_t seed = 1;  ///< linear
+  std::string about;       ///< one sentence for the page
 };
 
-/// One way to fill a cell. Texts of options may contain {x}, {epsilon}, {seed} and {n}.
+/// One way to fill a cell. Texts of options may contain {x}, {epsilon}, {seed}, {n}, {n/50} and
+/// {1/steps}.
 struct ArmSpec {
   std::string method;
   GivenOptions options;
@@ -56,13 +57,14 @@ struct CellSpec {
   std::string loss;
   std::string regularizer;
   std::string neighbours;
-  std::int64_t rows = 0;  ///< the data set's first so many; 0: as the data set says
-  std::int64_t dim = 0;   ///< of made-up data; 0: as the data set says
+  std::string model = "linear";  ///< or a network, by name or file
+  std::int64_t rows = 0;         ///< the data set's first so many; 0: as the data set says
+  std::int64_t dim = 0;          ///< of made-up data; 0: as the data set says
   std::map<std::string, Printed> printed;
   std::string printed_words;  ///< where a figure has no numbers to read off
   std::optional<ArmSpec> recipe;
   std::optional<ArmSpec> best;
-  std::string needs;  ///< something that this build lacks, e.g. networks
+  std::string needs;  ///< a part of Sotto without which the cell can't be run, e.g. networks
   std::string note;
   bool quick = true;
 };
@@ -109,8 +111,8 @@ struct ReproductionSpec {
   std::vector<std::string> agrees, differs, instead, traps;
 };
 
-/// Reads a reproduction from TOML; `name` is the file's, for messages. kBadData with file:line:column
-/// and the known keys on anything that is not understood.
+/// Reads a reproduction from TOML; `name` is the file's, for messages. kBadData with
+/// file:line:column and the known keys on anything that is not understood.
 Expected<ReproductionSpec> parse_spec(std::string_view text, const std::string& name);
 
 /// A claim of a paper and whether it holds at the certified epsilon.

@@ -19,10 +19,9 @@ std::optional<std::string> word_of(const toml::node& node) {
 
 void TomlTable::complain(const toml::source_region& where, const std::string& text) {
   if (error_) return;
-  error_ =
-      Error{ErrorKind::kBadData,
-            fmt::format(
-                "{}:{}:{}: {}: {}", file_, where.begin.line, where.begin.column, place_, text)};
+  error_ = Error{
+      ErrorKind::kBadData,
+      fmt::format("{}:{}:{}: {}: {}", file_, where.begin.line, where.begin.column, place_, text)};
 }
 
 const toml::node* TomlTable::node(const char* key) {
