@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <utility>
@@ -151,13 +152,30 @@ Expected<DataSet> load_data(const DataSpec& spec,
                             std::int64_t rows,
                             std::int64_t dim) {
   DataSet result;
+  result.row_norm = spec.row_norm;
+  const std::int64_t n = rows > 0 ? rows : spec.rows;
+  const std::int64_t d = dim > 0 ? dim : spec.dim;
   if (spec.kind == "linear") {
-    const std::int64_t n = rows > 0 ? rows : spec.rows;
-    const std::int64_t d = dim > 0 ? dim : spec.dim;
     result.train = make_dense_linear(n, d, spec.seed).table;
     result.test = make_dense_linear(std::min<std::int64_t>(n, 20'000), d, spec.seed, 1).table;
+    result.row_norm = 1;
     return result;
   }
+  if (spec.kind == "signs") {
+    result.train = make_sign_rows(n, d, 20, spec.seed).table;
+    result.row_norm = std::sqrt(static_cast<double>(d));
+    return result;
+  }
+  if (spec.kind == "sparse") {
+    // 10 columns that matter and 47 that don't.
+    result.train = make_sparse_linear({n, d, 10, 0.3, 47, 1}, spec.seed).table;
+    result.row_norm = std::sqrt(57.0);
+    return result;
+  }
+  if (spec.kind == "idx" || spec.kind == "cifar")
+    return fail(ErrorKind::kUsage,
+                fmt::format("the data set {} has more than two classes, which only networks take.",
+                            spec.name));
   const std::int64_t most = rows > 0 ? rows : spec.rows;
   const Relabel same = [](float label) { return std::optional<float>(label); };
   if (spec.kind == "libsvm") {

@@ -12,6 +12,7 @@ namespace sotto::reproduce {
 struct DataSet {
   Table train;
   std::optional<Table> test;
+  double row_norm = 0;  ///< public bound, enforced or by construction
 };
 
 /// Reads or makes a data set. `rows` > 0: at most so many training rows, `dim` > 0: that many

@@ -77,7 +77,7 @@ class DataCache {
 std::string text_of(const CellSpec& cell, const ArmSpec& arm, const char* which, int runs) {
   std::string text = fmt::format("{} {} {}", key_of(cell), which, arm.method);
   for (const auto& [name, value] : arm.options) text += fmt::format(" {}={}", name, value);
-  if (arm.epochs) text += fmt::format(" epochs={}", *arm.epochs);
+  if (!arm.epochs.empty()) text += " epochs=" + arm.epochs;
   if (!arm.noise.empty()) text += " noise=" + arm.noise;
   for (const auto& [name, value] : arm.noise_arguments) text += fmt::format(" {}={}", name, value);
   return text + fmt::format(" {} {} {} {} rows={} dim={} x {}",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -41,7 +42,7 @@ Expected<ArmSpec> read_arm(const toml::table& table, const std::string& file, co
   arm.method = toml.text("method", arm.method);
   if (arm.method.empty()) toml.complain("'method' is missing.");
   merge(arm.options, toml.words("options"));
-  if (const auto epochs = toml.number("epochs")) arm.epochs = epochs;
+  arm.epochs = toml.text("epochs", arm.epochs);
   if (const auto most = toml.number("most_runs")) arm.most_runs = most;
   arm.noise = toml.text("noise", arm.noise);
   for (const auto& [name, values] : toml.number_lists("noise_arguments"))
@@ -75,7 +76,8 @@ Expected<DataSpec> read_data(const std::string& name,
   DataSpec data;
   data.name = name;
   data.kind = toml.required("kind");
-  const std::vector<std::string> kinds = {"libsvm", "csv", "idx-pair", "linear"};
+  const std::vector<std::string> kinds = {
+      "libsvm", "csv", "idx-pair", "linear", "signs", "sparse", "idx", "cifar"};
   if (std::find(kinds.begin(), kinds.end(), data.kind) == kinds.end())
     toml.complain(
         fmt::format("'kind' must be one of {}, but is '{}'.", fmt::join(kinds, ", "), data.kind));
@@ -86,11 +88,14 @@ Expected<DataSpec> read_data(const std::string& name,
     data.classes.push_back(static_cast<std::int64_t>(value));
   data.dim = toml.integer("dim", 0);
   data.row_norm = toml.number("row_norm", 0);
+  data.row_max = toml.number("row_max", 0);
   data.rows = toml.integer("rows", 0);
   data.seed = static_cast<std::uint64_t>(toml.integer("seed", 1));
   data.about = toml.required("about");
-  if (!(data.row_norm > 0)) toml.complain("'row_norm' must be > 0: a public bound on the rows.");
-  if (data.kind == "linear" ? data.rows < 1 || data.dim < 1 : data.train.empty())
+  const bool made_up = data.kind == "linear" || data.kind == "signs" || data.kind == "sparse";
+  if (!(data.row_norm > 0) && !made_up)
+    toml.complain("'row_norm' must be > 0: a public bound on the rows.");
+  if (made_up ? data.rows < 1 || data.dim < 1 : data.train.empty())
     toml.complain("made-up data needs 'rows' and 'dim', any other a file 'train'.");
   SOTTO_TRY(toml.finish());
   return data;
@@ -98,7 +103,7 @@ Expected<DataSpec> read_data(const std::string& name,
 
 /// What a cell does not say is what [settings] says.
 struct Defaults {
-  std::string delta, loss, regularizer, neighbours, model, data;
+  std::string delta, loss, regularizer, neighbours, constraint, model, data;
 };
 
 void copy_printed(const std::map<std::string, std::vector<double>>& lists,
@@ -110,8 +115,9 @@ void copy_printed(const std::map<std::string, std::vector<double>>& lists,
   for (const auto& [name, list] : lists) {
     if (name.ends_with("_sd")) continue;
     Printed printed{value_of(list), std::nullopt};
+    if (std::isnan(printed.value)) continue;  // nan: nothing was printed
     if (const auto sd = lists.find(name + "_sd"); sd != lists.end())
-      printed.deviation = value_of(sd->second);
+      if (const double value = value_of(sd->second); !std::isnan(value)) printed.deviation = value;
     cell.printed[name] = printed;
   }
 }
@@ -130,6 +136,7 @@ Expected<void> read_cells(const toml::table& table,
   cell.loss = toml.text("loss", defaults.loss);
   cell.regularizer = toml.text("regularizer", defaults.regularizer);
   cell.neighbours = toml.text("neighbours", defaults.neighbours);
+  cell.constraint = toml.text("constraint", defaults.constraint);
   cell.model = toml.text("model", defaults.model);
   cell.printed_words = toml.text("printed_words");
   cell.needs = toml.text("needs");
@@ -254,13 +261,14 @@ Expected<ReproductionSpec> parse_spec(std::string_view text, const std::string& 
   if (spec.columns.empty()) toml.complain("'columns' is missing.");
   if (spec.runs < 1 || spec.quick_runs < 1) toml.complain("'runs' must be at least 1.");
 
-  Defaults defaults{"1e-5", "logistic", "none", "replace-one", "linear", ""};
+  Defaults defaults{"1e-5", "logistic", "none", "replace-one", "none", "linear", ""};
   if (const toml::table* table = toml.table("settings")) {
     TomlTable settings(*table, name, "[settings]");
     defaults.delta = settings.text("delta", defaults.delta);
     defaults.loss = settings.text("loss", defaults.loss);
     defaults.regularizer = settings.text("regularizer", defaults.regularizer);
     defaults.neighbours = settings.text("neighbours", defaults.neighbours);
+    defaults.constraint = settings.text("constraint", defaults.constraint);
     defaults.model = settings.text("model", defaults.model);
     defaults.data = settings.text("data");
     SOTTO_TRY(settings.finish());
@@ -371,6 +379,7 @@ const std::vector<MeasureInfo>& measures() {
       {"gap", "gap to the optimum", 4},
       {"gradient_norm", "gradient norm", 4},
       {"projected_norm", "projected gradient norm", 4},
+      {"frank_wolfe_gap", "Frank–Wolfe gap", 4},
       {"lambda_min", "least eigenvalue", 4},
       {"missed", "share that missed the tolerance", 2},
       {"accuracy", "accuracy, %", 2},

@@ -24,7 +24,8 @@ struct DataSpec {
   std::string schema;                 ///< csv: a schema among the examples
   std::vector<std::int64_t> classes;  ///< csv, idx-pair: the two that are kept, negative first
   std::int64_t dim = 0;
-  double row_norm = 0;     ///< enforced
+  double row_norm = 0;     ///< enforced; 0: follows from the kind of made-up rows
+  double row_max = 0;      ///< public bound on the entries; 0: none
   std::int64_t rows = 0;   ///< the first so many; 0: all
   std::uint64_t seed = 1;  ///< linear
   std::string about;       ///< one sentence for the page
@@ -35,8 +36,8 @@ struct DataSpec {
 struct ArmSpec {
   std::string method;
   GivenOptions options;
-  std::optional<double> epochs;  ///< steps = epochs n / expected_batch
-  std::string noise;             ///< a formula of published_noise.hpp; empty: by certified epsilon
+  std::string epochs;  ///< steps = epochs n / expected_batch; a number or {x}
+  std::string noise;   ///< a formula of published_noise.hpp; empty: by certified epsilon
   std::map<std::string, double> noise_arguments;
   std::optional<double> most_runs;  ///< fewer runs than others, where a run is long
 };
@@ -57,6 +58,7 @@ struct CellSpec {
   std::string loss;
   std::string regularizer;
   std::string neighbours;
+  std::string constraint = "none";
   std::string model = "linear";  ///< or a network, by name or file
   std::int64_t rows = 0;         ///< the data set's first so many; 0: as the data set says
   std::int64_t dim = 0;          ///< of made-up data; 0: as the data set says
