@@ -118,8 +118,9 @@ TEST(Specs, AllNamesOfTheFivePapersAreThere) {
     EXPECT_TRUE(names.contains(name)) << name;
   // And no file is forgotten by papers.toml.
   for (const auto& entry : std::filesystem::directory_iterator(kSpecs))
-    if (entry.path().extension() == ".toml" && entry.path().stem() != "papers")
+    if (entry.path().extension() == ".toml" && entry.path().stem() != "papers") {
       EXPECT_TRUE(names.contains(entry.path().stem().string())) << entry.path();
+    }
 }
 
 TEST(Specs, MethodsOptionsAndFormulasExist) {
@@ -142,8 +143,9 @@ TEST(Specs, MethodsOptionsAndFormulasExist) {
           for (const auto& option : method->options) known = known || option.name == name;
           EXPECT_TRUE(known) << spec.name << ": " << arm->method << " has no option " << name;
         }
-        if (!arm->noise.empty())
+        if (!arm->noise.empty()) {
           EXPECT_TRUE(formulas.contains(arm->noise)) << spec.name << ": " << arm->noise;
+        }
       }
 }
 
