@@ -28,4 +28,9 @@ struct Chart {
   std::string note = {};  ///< a sentence below the title: how to read it
 };
 
+/// Whether an axis can show the value.
+bool can_be_drawn(double value, bool log_axis);
+/// Whether some series has a point that both axes can show.
+bool has_points(const Chart& chart);
+
 }  // namespace sotto

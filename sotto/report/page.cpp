@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -34,15 +32,30 @@ std::string_view tone_class(Tone tone) {
   return "plain";
 }
 
-/// Escaped, with `…` set as code; an odd backtick stays one.
+/// Escaped, with **…** set in bold; odd asterisks stay.
+std::string bold_html(const std::string& text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t open = text.find("**", at);
+    const std::size_t close =
+        open == std::string::npos ? std::string::npos : text.find("**", open + 2);
+    if (close == std::string::npos) return result + escaped_html(text.substr(at));
+    result += escaped_html(text.substr(at, open - at)) + "<strong>" +
+              escaped_html(text.substr(open + 2, close - open - 2)) + "</strong>";
+    at = close + 2;
+  }
+  return result;
+}
+
+/// The same, and `…` is set as code; an odd backtick stays.
 std::string inline_html(const std::string& text) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t open = text.find('`', at);
     const std::size_t close =
         open == std::string::npos ? std::string::npos : text.find('`', open + 1);
-    if (close == std::string::npos) return result + escaped_html(text.substr(at));
-    result += escaped_html(text.substr(at, open - at)) + "<code>" +
+    if (close == std::string::npos) return result + bold_html(text.substr(at));
+    result += bold_html(text.substr(at, open - at)) + "<code>" +
               escaped_html(text.substr(open + 1, close - open - 1)) + "</code>";
     at = close + 1;
   }
@@ -80,8 +93,7 @@ std::string cell_html(const Cell& cell) {
 
 /// A number, or null where it is a gap.
 nlohmann::json coordinate(double value, bool log) {
-  return std::isfinite(value) && !(log && value <= 0) ? nlohmann::json(value)
-                                                      : nlohmann::json(nullptr);
+  return can_be_drawn(value, log) ? nlohmann::json(value) : nlohmann::json(nullptr);
 }
 
 nlohmann::json to_json(const Chart& chart) {
@@ -111,16 +123,6 @@ nlohmann::json to_json(const Chart& chart) {
           {"log_x", chart.log_x},
           {"log_y", chart.log_y},
           {"series", std::move(series)}};
-}
-
-bool has_points(const Chart& chart) {
-  const auto drawn = [&](const std::pair<double, double>& point) {
-    return !coordinate(point.first, chart.log_x).is_null() &&
-           !coordinate(point.second, chart.log_y).is_null();
-  };
-  return std::any_of(chart.series.begin(), chart.series.end(), [&](const auto& series) {
-    return std::any_of(series.points.begin(), series.points.end(), drawn);
-  });
 }
 
 }  // namespace

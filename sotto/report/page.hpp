@@ -48,7 +48,7 @@ struct Figure {
 ///
 /// It works offline, in light and dark, from 375 px up and printed; it fetches nothing, which its
 /// content security policy also forbids. Charts are drawn by Chart.js, which is inlined. Every text
-/// is escaped; `words in backticks` are set as code.
+/// is escaped; `words in backticks` are set as code, **words in asterisks** in bold.
 class Page {
  public:
   /// `subtitle`: one line below the title, may be empty.
