@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <ctime>
 #include <limits>
 #include <utility>
 
@@ -79,7 +80,30 @@ class CellRun::Camera final : public Observer {
   explicit Camera(const CellRun& run) : run_(run) {}
 
   bool keep_going(const StepReport& report) override {
-    if (!run_.spec_->curves || report.step < next_) return true;
+    const std::clock_t now = std::clock();
+    if (calls_++ == 0) first_ = now;
+    last_ = now;
+    paused_before_last_ = paused_;
+    if (run_.spec_->curves && report.step >= next_) {
+      take_photo(report);
+      paused_ += std::clock() - now;
+    }
+    return true;
+  }
+
+  /// Processor time of all steps, from that between the first one's end and the last one's: less
+  /// at the mercy of other programs than the clock on the wall, and without pricing. None where
+  /// there were fewer than two steps.
+  std::optional<double> processor_seconds() const {
+    if (calls_ < 2) return std::nullopt;
+    const auto between = static_cast<double>(last_ - first_ - paused_before_last_);
+    return between / CLOCKS_PER_SEC * static_cast<double>(calls_) / static_cast<double>(calls_ - 1);
+  }
+
+  std::vector<Photo> photos;
+
+ private:
+  void take_photo(const StepReport& report) {
     next_ = static_cast<std::int64_t>(std::ceil(static_cast<double>(report.step) * 1.25));
     const Vector& w = *report.iterate;
     Photo photo{static_cast<double>(report.step), report.passes, {}};
@@ -93,14 +117,14 @@ class CellRun::Camera final : public Observer {
       photo.values["error"] = 100 * (1 - test.accuracy);
     }
     photos.push_back(std::move(photo));
-    return true;
   }
 
-  std::vector<Photo> photos;
-
- private:
   const CellRun& run_;
   std::int64_t next_ = 1;
+  std::int64_t calls_ = 0;
+  std::clock_t first_ = 0, last_ = 0;
+  std::clock_t paused_ = 0;              ///< spent on photos so far
+  std::clock_t paused_before_last_ = 0;  ///< of it, before the last step ended
 };
 
 Expected<CellRun> CellRun::make(const ReproductionSpec& spec,
@@ -236,7 +260,9 @@ Expected<void> CellRun::add_run(std::uint64_t seed) {
   Camera camera(*this);
   SOTTO_ASSIGN(const TrainResult result,
                train(*engine_, problem_, options, std::move(prepared), camera));
-  for (const auto& [name, value] : measure(result)) values_[name].push_back(value);
+  auto values = measure(result);
+  if (const auto seconds = camera.processor_seconds()) values["seconds"] = *seconds;
+  for (const auto& [name, value] : values) values_[name].push_back(value);
   photos_.push_back(std::move(camera.photos));
   return {};
 }

@@ -54,7 +54,7 @@ std::string page_of(const ReproductionSpec& spec, const Results& results) {
   list(page, "What does not, and why", spec.differs);
   list(page, "Used instead", spec.instead);
   const auto charts = charts_of(spec, results);
-  if (!charts.empty()) page.heading("Charts");
+  if (!charts.empty()) page.heading("Figures");
   for (const auto& chart : charts) page.chart(chart);
   page.heading("Numbers");
   page.paragraph(

@@ -124,7 +124,8 @@ class Runner {
     return std::max(1, runs);
   }
 
-  Expected<ArmResult> fill(const CellSpec& cell, const ArmSpec& arm, const char* which) {
+  Expected<ArmResult> fill(CellSpec cell, const ArmSpec& arm, const char* which) {
+    if (arm.rows > 0) cell.rows = arm.rows;
     if (!cell.needs.empty() || cell.model != "linear") {
       ArmResult result;
       result.missing = fmt::format("needs {}, which `sotto reproduce` can't run yet",

@@ -44,6 +44,7 @@ Expected<ArmSpec> read_arm(const toml::table& table, const std::string& file, co
   merge(arm.options, toml.words("options"));
   arm.epochs = toml.text("epochs", arm.epochs);
   if (const auto most = toml.number("most_runs")) arm.most_runs = most;
+  arm.rows = toml.integer("rows", arm.rows);
   arm.noise = toml.text("noise", arm.noise);
   for (const auto& [name, values] : toml.number_lists("noise_arguments"))
     if (values.size() == 1) arm.noise_arguments[name] = values[0];
@@ -387,7 +388,7 @@ const std::vector<MeasureInfo>& measures() {
       {"passes", "passes", 1},
       {"evaluations", "gradients / n", 1},
       {"steps", "steps", 0},
-      {"seconds", "seconds", 3},
+      {"seconds", "CPU seconds", 3},
       {"noise", "noise multiplier", 3},
   };
   return all;

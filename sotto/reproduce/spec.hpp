@@ -39,6 +39,7 @@ struct ArmSpec {
   std::string epochs;  ///< steps = epochs n / expected_batch; a number or {x}
   std::string noise;   ///< a formula of published_noise.hpp; empty: by certified epsilon
   std::map<std::string, double> noise_arguments;
+  std::int64_t rows = 0;            ///< the first so many, where noise does not follow n; 0: all
   std::optional<double> most_runs;  ///< fewer runs than others, where a run is long
 };
 

@@ -44,8 +44,8 @@ std::string printed_text(const std::string& measure, const Printed& printed) {
 
 std::string label_of(const ReproductionSpec& spec, const CellSpec& cell) {
   std::string label = cell.row;
-  if (cell.epsilon) label += fmt::format(", ε = {}", number(*cell.epsilon));
-  if (cell.x) label += fmt::format(", {} = {}", spec.x_label, number(*cell.x));
+  if (cell.epsilon) label += fmt::format(", ε\u00a0=\u00a0{}", number(*cell.epsilon));
+  if (cell.x) label += fmt::format(", {}\u00a0=\u00a0{}", spec.x_label, number(*cell.x));
   return label;
 }
 
