@@ -78,7 +78,7 @@ std::string markdown_of(const ReproductionSpec& spec, const Results& results) {
     for (const auto& slope : slopes) text += row({slope.title, slope.measured, slope.theory});
   }
   text += list("Formulas of the recipes", formulas_of(spec));
-  text += list("Traps", spec.traps);
+  text += list("[Traps](../traps.md)", spec.traps);
   std::vector<std::string> sets;
   for (const auto& [name, data] : spec.data)
     sets.push_back(fmt::format("{}: {}", name, data.about));
@@ -101,7 +101,7 @@ std::string markdown_index(const std::vector<PaperSpec>& papers,
       "# Five papers, reproduced\n\nEvery table and figure is one command, `sotto "
       "reproduce NAME`. Each shows what the paper printed, the paper's own recipe with "
       "the ε that its noise really spends, and Sotto's method at the stated ε, "
-      "certified.\n";
+      "certified. T1 to T30 are [traps](traps.md) in the papers.\n";
   for (const auto& paper : papers) {
     text += fmt::format("\n## {} [{}]\n\n{}\n\n", paper.title, paper.key, paper.verdict);
     text += header({"claim", "holds at the certified ε", "evidence", "see"});

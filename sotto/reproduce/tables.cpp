@@ -31,7 +31,10 @@ std::string value_text(const std::string& measure, const Statistic& value, int r
   std::string text = shown(measure, value.mean);
   const bool spread = measure != "passes" && measure != "evaluations" && measure != "seconds" &&
                       measure != "steps" && measure != "noise" && measure != "missed";
-  if (runs > 1 && spread) text += " ± " + shown(measure, value.deviation);
+  if (runs > 1 && spread) {
+    const bool rounding = value.deviation <= 1e-9 * std::abs(value.mean);
+    text += " ± " + shown(measure, rounding ? 0 : value.deviation);
+  }
   return text;
 }
 

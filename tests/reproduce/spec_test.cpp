@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <regex>
 #include <set>
+#include <sstream>
 
 #include "sotto/reproduce/published_noise.hpp"
 #include "sotto/reproduce/published_search.hpp"
@@ -158,6 +161,25 @@ TEST(Specs, EveryReproductionSaysWhatAgreesOrNot) {
   ASSERT_TRUE(papers) << papers.error().message;
   EXPECT_EQ(papers->size(), 5u);
   for (const auto& paper : *papers) EXPECT_FALSE(paper.claims.empty()) << paper.key;
+}
+
+TEST(Specs, EveryTrapThatIsCitedIsExplained) {
+  const auto text_of = [](const std::filesystem::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  };
+  const std::string traps = text_of(std::string(SOTTO_SOURCE_DIR) + "/docs/traps.md");
+  const std::regex number("\\bT([0-9]{1,2})\\b");
+  int cited = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(kSpecs)) {
+    if (entry.path().extension() != ".toml") continue;
+    const std::string text = text_of(entry.path());
+    for (std::sregex_iterator it(text.begin(), text.end(), number), end; it != end; ++it, ++cited)
+      EXPECT_NE(traps.find("| " + it->str() + " |"), std::string::npos)
+          << entry.path() << ": " << it->str();
+  }
+  EXPECT_GT(cited, 20);
 }
 
 TEST(Specs, AFolderWithoutThemSaysWhereItLooked) {
