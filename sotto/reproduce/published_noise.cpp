@@ -8,6 +8,8 @@
 #include <limits>
 #include <numbers>
 
+#include "sotto/privacy/formula.hpp"
+
 namespace sotto::reproduce {
 namespace {
 
@@ -17,20 +19,35 @@ double square(double x) { return x * x; }
 
 PublishedNoise only(double multiplier) { return {multiplier, {}, std::nullopt}; }
 
+/// The multiplier by a formula that `sotto account --formula` knows too; 0 if it refuses.
+double multiplier_of(std::string_view method,
+                     const NoiseFacts& f,
+                     const std::function<void(FormulaInputs&)>& adjust = {}) {
+  FormulaInputs inputs;
+  const double n = f.argument("n", static_cast<double>(f.problem.n));
+  inputs.n = std::llround(n);
+  inputs.steps = std::llround(f.steps);
+  inputs.epsilon = f.epsilon;
+  inputs.delta = f.delta;
+  inputs.batch =
+      std::max<std::int64_t>(1, std::llround(f.batch / static_cast<double>(f.problem.n) * n));
+  inputs.relation = f.problem.relation;
+  if (adjust) adjust(inputs);
+  const auto formula = paper_formula(method, inputs);
+  return formula ? formula->noise_multiplier : 0;
+}
+
 // ---- Full-batch gradients ----------------------------------------------------------------------
 // The mean's sensitivity is 2G/n under replace-one, so sigma on the mean is multiplier 2G/n.
 
-/// sigma² = c G² T ln(1/delta) / (n² epsilon²); the constant is not printed, and 8 is what its
-/// zCDP argument gives.
+/// The constant is not printed, and 8 is what its zCDP argument gives.
 PublishedNoise wyx17(const NoiseFacts& f) {
-  const double c = f.argument("c", 8);
-  return only(std::sqrt(c * f.steps * std::log(1 / f.delta)) / (2 * f.epsilon));
+  return only(multiplier_of(
+      "dp-gd", f, [&](FormulaInputs& inputs) { inputs.constant = f.argument("c", 8); }));
 }
 
-/// sigma² = 2 G² T / (n² rho²) as printed.
-PublishedNoise wx19_printed(const NoiseFacts& f) {
-  return only(std::sqrt(f.steps / 2) / zcdp_of(f.epsilon, f.delta));
-}
+/// As printed, with rho² for rho.
+PublishedNoise wx19_printed(const NoiseFacts& f) { return only(multiplier_of("dp-pgd", f)); }
 
 /// sigma² = 2 G² T / (n² rho), which follows from its text.
 PublishedNoise wx19(const NoiseFacts& f) {
@@ -68,24 +85,19 @@ PublishedNoise zzmw17(const NoiseFacts& f) {
               (n * f.epsilon) * f.batch);
 }
 
-/// sigma² = 14 T S² a / (beta n² epsilon), a = ln(1/delta) / ((1 - beta) epsilon) + 1, at the
-/// beta in (0, 1) that needs least.
+/// At the beta in (0, 1) that needs least noise.
 PublishedNoise wjeg23(const NoiseFacts& f) {
-  const auto n = static_cast<double>(f.problem.n);
   double least = kInfinity;
-  for (int k = 1; k < 1000; ++k) {
-    const double beta = k / 1000.0;
-    least = std::min(least, (std::log(1 / f.delta) / ((1 - beta) * f.epsilon) + 1) / beta);
-  }
-  const double sigma = std::sqrt(14 * f.steps * least / (n * n * f.epsilon));  // in units of S
-  return only(sigma * f.batch / 2);
+  for (int k = 1; k < 1000; ++k)
+    least = std::min(least, multiplier_of("dp-srm", f, [&](FormulaInputs& inputs) {
+                       inputs.beta = k / 1000.0;
+                     }));
+  return only(least);
 }
 
-/// sigma² = G² ln(16T / (n delta)) ln(1.25/delta) sum(alpha^-2) / (n² epsilon²): what the quoted
-/// epsilons mean (its theorem has 16 G for G, and a footnote epsilon / 16 for epsilon). `matched`:
-/// alpha_t² = b_t / b_0 with b_t² = offset + slope t; else alpha = 1.
+/// Its sum(alpha^-2) is T for constant noise. `matched`: alpha_t² = b_t / b_0 with
+/// b_t² = offset + slope t.
 PublishedNoise adp21(const NoiseFacts& f) {
-  const auto n = static_cast<double>(f.problem.n);
   double inverse_squares = f.steps;
   if (f.argument("matched", 0) > 0) {
     const double offset = f.argument("offset", 20), slope = f.argument("slope", 1);
@@ -93,10 +105,7 @@ PublishedNoise adp21(const NoiseFacts& f) {
     for (double t = 0; t < f.steps; ++t)
       inverse_squares += std::sqrt(offset / (offset + slope * t));
   }
-  const double sigma = std::sqrt(std::log(16 * f.steps / (n * f.delta)) * std::log(1.25 / f.delta) *
-                                 inverse_squares) /
-                       (n * f.epsilon);
-  return only(sigma * f.batch);
+  return only(multiplier_of("adp-sgd", f) * std::sqrt(inverse_squares / f.steps));
 }
 
 // ---- Second order ------------------------------------------------------------------------------
@@ -165,13 +174,13 @@ PublishedNoise search(const NoiseFacts& f, const SearchNoise& noise) {
 /// [GW23]: gradient, Hessian and (with a line search) a sparse vector session share a step's rho
 /// equally; sensitivities 2/n and 2 sqrt(d)/n; two phases leave a quarter of rho to the second.
 PublishedNoise gw23(const NoiseFacts& f) {
-  const double releases = f.argument("line_search", 0) > 0 ? 3 : 2;
-  double rho = zcdp_of(f.epsilon, f.delta);
-  if (f.argument("two_phases", 0) > 0) rho /= 4;
-  const double sigma = std::sqrt(releases * f.steps / (2 * rho));
+  const bool line_search = f.argument("line_search", 0) > 0;
+  double sigma =
+      multiplier_of("opt", f, [&](FormulaInputs& inputs) { inputs.line_search = line_search; });
+  if (f.argument("two_phases", 0) > 0) sigma *= 2;
   const double n = f.argument("n", static_cast<double>(f.problem.n));
   const double d = static_cast<double>(f.problem.dimension);
-  return search(f, {sigma, 2 * std::sqrt(d) / n * sigma, releases == 3 ? 1 / sigma : 0});
+  return search(f, {sigma, 2 * std::sqrt(d) / n * sigma, line_search ? 1 / sigma : 0});
 }
 
 /// The same paper's public code for batches: rho at its cap of 1, and noise for the mean over n
@@ -186,25 +195,21 @@ PublishedNoise gw23_batches(const NoiseFacts& f) {
   return search(f, {sigma * rate, 2 * std::sqrt(d) / n * sigma, 0});
 }
 
-double phi(const NoiseFacts& f) { return zcdp_of(f.epsilon, f.delta); }
-
-/// sigma_g² = 4 G² T / (n² phi), sigma_H² = 4 d M² T / (n² phi), G = M = 1.
+/// sigma_H is sqrt(d) times sigma_g, with G = M = 1.
 PublishedNoise wx20_tr(const NoiseFacts& f) {
   const double n = f.argument("n", static_cast<double>(f.problem.n));
   const double d = static_cast<double>(f.problem.dimension);
-  const double z = std::sqrt(f.steps / phi(f));
+  const double z = multiplier_of("dp-tr", f);
   return search(f, {z, 2 * std::sqrt(d) / n * z, 0});
 }
 
-/// sigma_g² = 256 G² ln(5T/delta) ln(2/delta) / (n² epsilon²), sigma_H² = d T times that: the T of
-/// the gradient's is missing in print.
+/// sigma_H² is d T times sigma_g²: the T of the gradient's is missing in print.
 PublishedNoise wx20_str(const NoiseFacts& f) {
   const double n = f.argument("n", static_cast<double>(f.problem.n));
   const double d = static_cast<double>(f.problem.dimension);
-  const double sigma =
-      16 * std::sqrt(std::log(5 * f.steps / f.delta) * std::log(2 / f.delta)) / (n * f.epsilon);
+  const double z = multiplier_of("dp-str", f);
   const double rate = f.batch / static_cast<double>(f.problem.n);
-  return search(f, {sigma * n * rate / 2, sigma * std::sqrt(d * f.steps), 0});
+  return search(f, {z, 2 * z / (n * rate) * std::sqrt(d * f.steps), 0});
 }
 
 /// Public code of the baseline with selection [WCX19]: every noise constant 1, that is
