@@ -152,7 +152,7 @@ bool bench_run() {
   options.seed = 1;
   std::map<std::string, std::string> settings;
   double best = std::numeric_limits<double>::infinity();
-  for (int k = 0; k < 10; ++k) {
+  for (int k = 0; k < 60; ++k) {
     NoObserver observer;
     auto prepared = prepare(problem, options);
     if (!prepared) return false;

@@ -19,6 +19,7 @@
 #include "sotto/data/load.hpp"
 #include "sotto/data/table.hpp"
 #include "sotto/geometry/regularizer.hpp"
+#include "sotto/oracle/api/public_problem.hpp"
 #include "sotto/random/stream.hpp"
 
 namespace sotto::bench {
@@ -202,6 +203,30 @@ inline constexpr std::pair<const char*, const char*> kCompared[] = {{"dp-tr", "0
                                                                     {"dp-str", ""},
                                                                     {"dp-gd-sosp", ""},
                                                                     {"dp-gd", ""}};
+
+inline PublicProblem problem_of(const Table& table, double row_norm, Relation relation) {
+  PublicProblem problem;
+  problem.n = table.units();
+  problem.dimension = table.dim();
+  problem.row_norm = row_norm;
+  problem.relation = relation;
+  problem.linear_rows = true;
+  problem.regularizer = Regularizer(RegularizerKind::kNonconvex, 1e-3);
+  return problem;
+}
+
+inline double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+inline double deviation(const std::vector<double>& values) {
+  const double m = mean(values);
+  double squares = 0;
+  for (const double value : values) squares += (value - m) * (value - m);
+  return values.empty() ? 0 : std::sqrt(squares / static_cast<double>(values.size()));
+}
 
 inline bool figure(const std::string& what,
                    const std::string& ratio,

@@ -19,27 +19,28 @@ function(sotto_module name)
 endfunction()
 
 # sotto_kernels(MODULE FILE)
-#   Compiles sotto/MODULE/FILE.cpp once for the baseline processor and once for x86-64-v3 (AVX2, FMA),
+#   Compiles sotto/MODULE/FILE.cpp (FILE may name a subfolder) once for the baseline processor and once for x86-64-v3 (AVX2, FMA),
 #   with SOTTO_KERNEL_ARCH naming the namespace; the module picks one at run time. Such a file must
 #   include nothing that defines inline functions of other headers: the linker could keep the AVX2
 #   copy for everybody.
 function(sotto_kernels module file)
   set(source ${PROJECT_SOURCE_DIR}/sotto/${module}/${file}.cpp)
+  get_filename_component(name ${file} NAME)
   set(variants baseline)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     list(APPEND variants x86_64_v3)
     target_compile_definitions(sotto_${module} PRIVATE SOTTO_HAS_X86_64_V3)
   endif()
   foreach(variant ${variants})
-    add_library(sotto_${file}_${variant} OBJECT ${source})
-    target_include_directories(sotto_${file}_${variant} PRIVATE ${PROJECT_SOURCE_DIR})
-    target_compile_definitions(sotto_${file}_${variant} PRIVATE SOTTO_KERNEL_ARCH=${variant})
-    target_link_libraries(sotto_${file}_${variant} PRIVATE sotto_flags)
-    target_compile_options(sotto_${file}_${variant} PRIVATE -O3)
+    add_library(sotto_${name}_${variant} OBJECT ${source})
+    target_include_directories(sotto_${name}_${variant} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_compile_definitions(sotto_${name}_${variant} PRIVATE SOTTO_KERNEL_ARCH=${variant})
+    target_link_libraries(sotto_${name}_${variant} PRIVATE sotto_flags)
+    target_compile_options(sotto_${name}_${variant} PRIVATE -O3)
     if(variant STREQUAL x86_64_v3)
-      target_compile_options(sotto_${file}_${variant} PRIVATE -march=x86-64-v3)
+      target_compile_options(sotto_${name}_${variant} PRIVATE -march=x86-64-v3)
     endif()
-    target_sources(sotto_${module} PRIVATE $<TARGET_OBJECTS:sotto_${file}_${variant}>)
+    target_sources(sotto_${module} PRIVATE $<TARGET_OBJECTS:sotto_${name}_${variant}>)
   endforeach()
 endfunction()
 

@@ -7,6 +7,7 @@
 
 #include "data_options.hpp"
 #include "exit_codes.hpp"
+#include "network_run.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/model/metrics.hpp"
 #include "sotto/model/model.hpp"
@@ -46,6 +47,13 @@ std::string prediction_lines(const Model& model,
 
 Expected<int> predict(Arguments arguments) {
   SOTTO_ASSIGN(const Model model, load_model(arguments.model_path));
+  if (!model.network.empty())
+    return predict_network({model,
+                            arguments.data,
+                            arguments.data_path,
+                            arguments.output_path,
+                            arguments.probabilities,
+                            arguments.json});
   const bool classification = loss_info(model.loss).classification;
   if (arguments.probabilities && model.loss.kind != LossKind::kLogistic)
     return fail(ErrorKind::kUsage,
@@ -93,7 +101,8 @@ Action add_predict(CLI::App& app) {
   verb->add_option(
           "--schema", arguments->data.schema_path, "instead of the schema inside the model")
       ->group("Data");
-  verb->add_option("--format", arguments->data.format, "auto, libsvm, csv, npy or idx")
+  verb->add_option(
+          "--format", arguments->data.format, "auto, libsvm, csv, npy, idx, cifar10 or cifar100")
       ->capture_default_str()
       ->group("Data");
   verb->add_flag("--json", arguments->json, "print the metrics as one object");

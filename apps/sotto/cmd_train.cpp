@@ -13,6 +13,7 @@
 #include "data_options.hpp"
 #include "exit_codes.hpp"
 #include "method_options.hpp"
+#include "network_run.hpp"
 #include "progress.hpp"
 #include "run_outputs.hpp"
 #include "sotto/core/file.hpp"
@@ -33,6 +34,7 @@ struct Arguments {
   std::string model_path;
   DataArguments data;
   MethodArguments method;
+  NetworkArguments network;
   std::string loss = "logistic";
   std::string regularizer = "none";
   std::string constraint = "none";
@@ -165,6 +167,8 @@ std::string origin_text(const std::string& origin) {
   return origin == "given" ? "" : " (" + origin + ")";
 }
 
+}  // namespace
+
 void print_prepared(const PreparedRun& run,
                     const PublicProblem& problem,
                     const TrainOptions& options) {
@@ -195,6 +199,26 @@ void print_prepared(const PreparedRun& run,
                options.delta,
                to_string(problem.relation),
                run.accountant->name());
+}
+
+namespace {
+
+Expected<int> run_network(const Request& request, const Arguments& arguments) {
+  NetworkRequest network;
+  network.network = arguments.network;
+  network.data = arguments.data;
+  network.data_path = arguments.data_path;
+  network.model_path = arguments.model_path;
+  network.test_path = arguments.test_path;
+  network.record_path = arguments.record_path;
+  network.regression = request.loss.kind == LossKind::kSquared;
+  network.regularizer = request.regularizer;
+  network.relation = request.relation;
+  network.public_n = arguments.public_n;
+  network.train = request.train;
+  network.json = arguments.json;
+  network.quiet = arguments.quiet;
+  return train_network(std::move(network));
 }
 
 Expected<int> dry_run(const Request& request, const Arguments& arguments) {
@@ -229,6 +253,7 @@ Expected<int> run_train(const Arguments& arguments) {
   set_thread_count(arguments.threads);
   SOTTO_ASSIGN(Request request, read_request(arguments));
   if (arguments.dry_run) return dry_run(request, arguments);
+  if (!arguments.network.model.empty()) return run_network(request, arguments);
   if (arguments.data_path.empty() || arguments.model_path.empty())
     return fail(
         ErrorKind::kUsage,
@@ -384,6 +409,7 @@ Action add_train(CLI::App& app) {
                    a->row_max,
                    "declared bound on the absolute entries of a row, for default steps and clips")
       ->group("Model");
+  a->network.add_to(*verb);
   a->data.add_to(*verb);
   verb->add_option("--test", a->test_path, "a PUBLIC test set, for the metrics printed at the end");
   a->outputs.add_to(*verb);

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
+#include "sotto/data/io/cifar.hpp"
 #include "sotto/data/io/csv.hpp"
 #include "sotto/data/io/idx.hpp"
 #include "sotto/data/io/input_file.hpp"
@@ -15,7 +18,8 @@
 namespace sotto {
 namespace {
 
-constexpr std::array<const char*, 5> kFormats = {"auto", "libsvm", "csv", "npy", "idx"};
+constexpr std::array<const char*, 7> kFormats = {
+    "auto", "libsvm", "csv", "npy", "idx", "cifar10", "cifar100"};
 
 /// "FEATURES,LABELS" in two.
 Expected<std::pair<std::string, std::string>> split_pair(const std::string& path) {
@@ -51,6 +55,9 @@ Format resolve_format(const LoadOptions& options) {
   if (path.ends_with(".csv")) return Format::kCsv;
   if (path.ends_with(".npy")) return Format::kNpy;
   if (path.ends_with("-ubyte")) return Format::kIdx;
+  std::error_code error;
+  if (path.ends_with(".bin") || std::filesystem::is_directory(options.path, error))
+    return Format::kCifar10;
   return Format::kLibsvm;
 }
 
@@ -67,6 +74,9 @@ Expected<LoadedData> load_table(const LoadOptions& options) {
     return format == Format::kNpy ? read_npy(pair.first, pair.second, options)
                                   : read_idx(pair.first, pair.second, options);
   }
+  if (format == Format::kCifar10 || format == Format::kCifar100)
+    return read_cifar(
+        options.path, format == Format::kCifar10 ? CifarKind::kTen : CifarKind::kHundred, options);
   if (format == Format::kCsv) {
     if (options.schema.empty())
       return fail(
@@ -151,15 +161,19 @@ Expected<DataInfo> describe(const LoadOptions& options,
                             std::optional<std::int64_t> public_n,
                             bool unsafe_diagnostics) {
   const Format format = resolve_format(options);
-  const bool pair = format == Format::kNpy || format == Format::kIdx;
-  SOTTO_ASSIGN(
-      const InputFile file,
-      InputFile::open(pair ? options.path.substr(0, options.path.find(',')) : options.path));
+  const bool several = format == Format::kNpy || format == Format::kIdx ||
+                       format == Format::kCifar10 || format == Format::kCifar100;
   DataInfo info;
   info.path = options.path;
   info.format = format_name(format);
-  info.file_bytes = static_cast<std::int64_t>(file.file_size());
-  info.compressed = file.compressed();
+  std::error_code error;
+  if (!std::filesystem::is_directory(options.path, error)) {
+    SOTTO_ASSIGN(
+        const InputFile file,
+        InputFile::open(several ? options.path.substr(0, options.path.find(',')) : options.path));
+    info.file_bytes = static_cast<std::int64_t>(file.file_size());
+    info.compressed = file.compressed();
+  }
   info.units = public_n.value_or(data.table.units());
   info.units_declared = public_n.has_value();
   info.persons = data.table.has_units();

@@ -9,17 +9,17 @@
 
 namespace sotto {
 
-enum class Format { kAuto, kLibsvm, kCsv, kNpy, kIdx };
+enum class Format { kAuto, kLibsvm, kCsv, kNpy, kIdx, kCifar10, kCifar100 };
 
-/// Reads "auto", "libsvm", "csv", "npy" or "idx"; kUsage for anything else.
+/// Reads "auto", "libsvm", "csv", "npy", "idx", "cifar10" or "cifar100"; kUsage for anything else.
 Expected<Format> parse_format(const std::string& name);
 std::string format_name(Format format);
 
 struct LoadOptions : ReadOptions {
-  /// The file; for the pair formats (npy, idx) "FEATURES,LABELS".
+  /// The file; for the pair formats (npy, idx) "FEATURES,LABELS"; CIFAR also a folder or a list.
   std::string path;
-  /// kAuto: csv if a schema is given, else by the name's end (.csv, .npy, idx?-ubyte; .gz is looked
-  /// through), else libsvm.
+  /// kAuto: csv if a schema is given, else by the name's end (.csv, .npy, idx?-ubyte, and .bin or a
+  /// folder for cifar10; .gz is looked through), else libsvm.
   Format format = Format::kAuto;
   std::string schema;    ///< path of the TOML schema of a CSV file
   std::int64_t dim = 0;  ///< libsvm: number of features; 0: from the file, with a note
@@ -28,8 +28,9 @@ struct LoadOptions : ReadOptions {
 /// The format that load_table will use.
 Format resolve_format(const LoadOptions& options);
 
-/// Reads a table in any format; see read_libsvm, read_csv, read_npy and read_idx for what each does
-/// and how it fails. A CSV file without a schema, or a pair with one name, is kUsage.
+/// Reads a table in any format; see read_libsvm, read_csv, read_npy, read_idx and read_cifar for
+/// what each does and how it fails. A CSV file without a schema, or a pair with one name, is
+/// kUsage.
 Expected<LoadedData> load_table(const LoadOptions& options);
 
 /// Writes a table as libsvm, or as an npy pair if `path` is "X.npy,y.npy"; atomically.

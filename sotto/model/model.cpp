@@ -96,6 +96,7 @@ std::string to_text(const Model& model) {
       {"feature_names", model.feature_names},
       {"schema", model.schema},
       {"weights", std::vector<double>(model.w.begin(), model.w.end())}};
+  if (!model.network.empty()) json["network"] = model.network;
   if (model.certificate) json["certificate"] = to_json(*model.certificate);
   return json.dump(1) + "\n";
 }
@@ -130,6 +131,7 @@ Expected<Model> model_from_text(const std::string& text, const std::string& path
     model.class_names = json.at("class_names").get<std::vector<std::string>>();
     model.feature_names = json.at("feature_names").get<std::vector<std::string>>();
     model.schema = json.at("schema").get<std::string>();
+    model.network = json.value("network", "");
     SOTTO_ASSIGN(model.privacy, privacy_from_json(json.at("privacy")));
     if (json.contains("certificate"))
       model.certificate = certificate_from_json(json.at("certificate"));

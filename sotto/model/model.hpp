@@ -30,7 +30,7 @@ struct PrivacyStatement {
   bool unsafe_diagnostics = false;
 };
 
-/// A trained linear model. The decision is the sign of <w, x> (classification) or <w, x> itself.
+/// A trained model. For a linear one the decision is the sign of <w, x> (classification) or <w, x> itself.
 struct Model {
   std::string method;
   LossSpec loss;
@@ -41,6 +41,8 @@ struct Model {
   std::vector<std::string> class_names;    ///< names of labels -1 and +1; empty for regression
   std::vector<std::string> feature_names;  ///< empty: numbered
   std::string schema;  ///< the CSV schema (TOML text), so that predict can read the same columns
+  /// A network: its model file's text; w holds the parameters of all its layers. Empty: linear.
+  std::string network;
   PrivacyStatement privacy;
   std::optional<Certificate> certificate;  ///< of the weights, if the method made one
 };

@@ -22,6 +22,14 @@ void Engine::add_gradient_pairs(Workspace&,
   SOTTO_CHECK(has_gradient_pairs() && "this engine has no gradient pairs");
 }
 
+void Engine::layer_norms(Workspace&, std::span<double>) const {
+  SOTTO_CHECK(layers() > 1 && "this engine has no layers");
+}
+
+void Engine::add_layer_gradients(Workspace&, std::span<const double>, std::span<double>) const {
+  SOTTO_CHECK(layers() > 1 && "this engine has no layers");
+}
+
 void Engine::evaluate_predictions(const Block&,
                                   std::span<const double>,
                                   Workspace&,

@@ -71,6 +71,16 @@ class Engine {
                                   std::span<const double> difference,
                                   std::span<double> sum) const;
 
+  /// The parts of the parameter vector that may be clipped each on its own (a network's layers).
+  /// Both calls belong to the block last evaluated by evaluate_gradients; norms and weights have
+  /// layers() numbers an example, and norms[k · layers() + l] is never below the norm of what
+  /// add_layer_gradients adds for weight 1 of layer l.
+  virtual std::int64_t layers() const { return 1; }
+  virtual void layer_norms(Workspace& workspace, std::span<double> norms) const;
+  virtual void add_layer_gradients(Workspace& workspace,
+                                   std::span<const double> weights,
+                                   std::span<double> sum) const;
+
   /// True if every example is one row, its gradient a multiple of that row, and no row is longer
   /// than `norm`: what sensitivities that follow the iterate rest on.
   virtual bool is_linear_within(double) const { return false; }

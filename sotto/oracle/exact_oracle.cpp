@@ -30,7 +30,15 @@ double ExactOracle::visit(const Sampling& sampling, int gradients) {
 Expected<Released<Vector>> ExactOracle::gradient(const GradientQuery& query) {
   const double radius = clips_ ? query.clip_radius : kInfinity;
   Vector sum;
-  sums_.clipped_gradients(batches_.draw(query.sampling), query.at, radius, sum);
+  const auto batch = batches_.draw(query.sampling);
+  if (clips_ && query.rule == ClipRule::kLayers)
+    sums_.clipped_layer_gradients(batch, query.at, radius, sum);
+  else
+    sums_.clipped_gradients(batch, query.at, radius, sum);
+  if (query.count_share > 0) {
+    sum.conservativeResize(problem_.dimension + 1);
+    sum[problem_.dimension] = static_cast<double>(sums_.unclipped_less_clipped()) / 2;
+  }
   sum /= visit(query.sampling, 1);
   return ExactRelease::release(std::move(sum), problem_.relation);
 }

@@ -2,6 +2,10 @@
 
 // Private to the files that implement PerExampleSum.
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -19,10 +23,19 @@ __extension__ typedef __int128 Int128;
 /// The grid is 2^-50 of the clip radius (rounded up to a power of 2).
 inline constexpr int kSumGridBits = 50;
 
+/// Rounded as the processor does; std::llrint, for which compilers make a call.
+inline std::int64_t to_nearest(double x) {
+#ifdef __SSE2__
+  return _mm_cvtsd_si64(_mm_set_sd(x));
+#else
+  return std::llrint(x);
+#endif
+}
+
 /// value * scale, rounded; saturates far outside anything a clipped sum can reach. NaN becomes 0.
 inline Int128 to_sum_grid(double value, double scale) {
   const double scaled = value * scale;
-  if (std::abs(scaled) < 0x1p62) return static_cast<Int128>(std::llrint(scaled));
+  if (std::abs(scaled) < 0x1p62) return static_cast<Int128>(to_nearest(scaled));
   if (!(std::abs(scaled) < 0x1p125))
     return std::isnan(scaled) ? 0 : (scaled > 0 ? Int128{1} << 125 : -(Int128{1} << 125));
   return static_cast<Int128>(scaled);
@@ -44,21 +57,33 @@ struct PerExampleSum::Scratch {
   std::vector<double> block_sum;
   std::vector<Int128> total;
   bool touched = false;
+  std::int64_t balance = 0;  ///< units whose gradient was not clipped less those whose was
   // Hessians: made when first needed. The lower triangle of the sum as a d x d matrix, and packed.
   std::vector<double> matrix_sum;
   std::vector<Int128> matrix_total;
   bool matrix_touched = false;
+
+  void count(std::span<const double> block_norms, double radius) {
+    for (const double norm : block_norms) balance += norm <= radius ? 1 : -1;
+  }
 
   void add_block_sum(double scale) {
     for (std::size_t j = 0; j < block_sum.size(); ++j) total[j] += to_sum_grid(block_sum[j], scale);
   }
 };
 
+/// Small batches are cut into this many blocks, so that threads have something to share...
+inline constexpr std::int64_t kLeastBlocks = 4;
+/// ...unless they are so small that sharing costs more than it saves.
+inline constexpr std::int64_t kLeastShared = 96;
+
 template <class BlockBody>
 void PerExampleSum::for_each_block(const Batch& batch, const BlockBody& body, std::int64_t group) {
   const std::int64_t count =
       batch.all ? engine_.units() : static_cast<std::int64_t>(batch.indices.size());
-  const std::int64_t size = engine_.block_size();
+  std::int64_t size = engine_.block_size();
+  if (group == 1)
+    size = std::min(size, std::max(kLeastShared, (count + kLeastBlocks - 1) / kLeastBlocks));
   const std::int64_t blocks = (count + size - 1) / size;
   parallel_for((blocks + group - 1) / group, [&](std::int64_t task, int worker) {
     Scratch& mine = scratch(worker);

@@ -17,6 +17,7 @@ PerExampleSum::Scratch& PerExampleSum::scratch(int worker) {
   Scratch& mine = *scratch_[static_cast<std::size_t>(worker)];
   if (!mine.touched) {
     std::fill(mine.total.begin(), mine.total.end(), Int128{0});
+    mine.balance = 0;
     mine.touched = true;
   }
   return mine;
@@ -52,11 +53,48 @@ void PerExampleSum::clipped_gradients(const Batch& batch,
     const std::span<double> weights(mine.weights.data(), count);
     engine_.evaluate_gradients(block, point, *mine.workspace, norms);
     clip_weights(norms, radius, weights);
+    mine.count(norms, radius);
     std::fill(mine.block_sum.begin(), mine.block_sum.end(), 0.0);
     engine_.add_gradients(*mine.workspace, weights, mine.block_sum);
     mine.add_block_sum(scale_);
   });
   collect(sum);
+}
+
+void PerExampleSum::clipped_layer_gradients(const Batch& batch,
+                                            const Vector& w,
+                                            double radius,
+                                            Vector& sum) {
+  SOTTO_CHECK(w.size() == engine_.parameters());
+  prepare(thread_count(), sum_grid_scale(radius));
+  const auto layers = static_cast<std::size_t>(engine_.layers());
+  // Rounded down, so that the layers together stay within the radius.
+  const double share = radius / std::sqrt(static_cast<double>(layers)) * (1 - 0x1p-50);
+  for_each_block(batch, [&](const Block& block, Scratch& mine, bool) {
+    const auto count = static_cast<std::size_t>(block.count);
+    if (mine.weights.size() < count * layers) {
+      mine.weights.resize(static_cast<std::size_t>(engine_.block_size()) * layers);
+      mine.more_weights.resize(mine.weights.size());
+    }
+    const std::span<double> norms(mine.norms.data(), count);
+    const std::span<double> layer_norms(mine.more_weights.data(), count * layers);
+    const std::span<double> weights(mine.weights.data(), count * layers);
+    engine_.evaluate_gradients(block, as_span(w), *mine.workspace, norms);
+    mine.count(norms, radius);
+    engine_.layer_norms(*mine.workspace, layer_norms);
+    clip_weights(layer_norms, share, weights);
+    std::fill(mine.block_sum.begin(), mine.block_sum.end(), 0.0);
+    engine_.add_layer_gradients(*mine.workspace, weights, mine.block_sum);
+    mine.add_block_sum(scale_);
+  });
+  collect(sum);
+}
+
+std::int64_t PerExampleSum::unclipped_less_clipped() const {
+  std::int64_t balance = 0;
+  for (const auto& each : scratch_)
+    if (each->touched) balance += each->balance;
+  return balance;
 }
 
 void PerExampleSum::clipped_gradient_pairs(
@@ -157,7 +195,7 @@ double PerExampleSum::rounding_error(std::int64_t n,
   constexpr double u = std::numeric_limits<double>::epsilon() / 2;
   const auto size = static_cast<double>(block);
   const auto count = static_cast<double>(n);
-  const double blocks = std::floor(count / size) + 1;
+  const double blocks = std::floor(count / size) + static_cast<double>(kLeastBlocks);
   const double d = std::sqrt(static_cast<double>(entries));
   const double gamma = (size + 2) * u / (1 - (size + 2) * u);
   const double in_blocks = gamma * count * radius;

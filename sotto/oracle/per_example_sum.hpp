@@ -32,6 +32,13 @@ class PerExampleSum {
   /// Sum of gradients, each clipped to `radius` (infinity: not clipped).
   void clipped_gradients(const Batch& batch, const Vector& w, double radius, Vector& sum);
 
+  /// The same for a network, each of its L layers clipped to radius / sqrt(L).
+  void clipped_layer_gradients(const Batch& batch, const Vector& w, double radius, Vector& sum);
+
+  /// Twice the sum over the units of the last clipped_gradients or clipped_layer_gradients of (1 if
+  /// the whole gradient's norm is at most the radius, else 0) - 1/2: exact.
+  std::int64_t unclipped_less_clipped() const;
+
   /// Sum of contributions of gradient pairs, each of norm at most clip.reach() (infinite radii: not
   /// clipped). One visit of the rows.
   void clipped_gradient_pairs(

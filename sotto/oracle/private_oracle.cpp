@@ -1,6 +1,7 @@
 #include "sotto/oracle/private_oracle.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "sotto/core/check.hpp"
@@ -30,21 +31,42 @@ PrivateOracle::PrivateOracle(
 }
 
 double PrivateOracle::gradient_sigma(const GradientQuery& query) const {
-  return released_sigma(claim(bounds_of(query, problem_), query.sampling),
+  return released_sigma(claim(released_bounds(query, problem_), query.sampling),
                         query.noise_multiplier,
-                        problem_.dimension) /
+                        gradient_entries(query)) /
          expected_batch(query.sampling);
 }
 
+std::int64_t PrivateOracle::gradient_entries(const GradientQuery& query) const {
+  return problem_.dimension + (query.count_share > 0 ? 1 : 0);
+}
+
 Expected<Released<Vector>> PrivateOracle::gradient(const GradientQuery& query) {
-  const TermBounds bounds = bounds_of(query, problem_);
+  SOTTO_CHECK(query.count_share >= 0 && query.count_share <= 1);
+  const double radius = bounds_of(query, problem_).radius;
   SOTTO_ASSIGN(Receipt receipt,
-               ledger_.charge(event_of(query, problem_.relation), problem_.dimension));
+               ledger_.charge(event_of(query, problem_.relation), gradient_entries(query)));
   Vector sum;
-  sums_.clipped_gradients(batches_.draw(query.sampling), query.at, bounds.radius, sum);
+  const auto batch = batches_.draw(query.sampling);
+  if (query.rule == ClipRule::kLayers)
+    sums_.clipped_layer_gradients(batch, query.at, radius, sum);
+  else
+    sums_.clipped_gradients(batch, query.at, radius, sum);
   visit(query.sampling, 1);
-  return release_mean(
-      std::move(sum), claim(bounds, query.sampling), std::move(receipt), query.noise_multiplier);
+  const double count_unit = query.count_share * radius;
+  if (query.count_share > 0) {
+    sum.conservativeResize(problem_.dimension + 1);
+    sum[problem_.dimension] = count_unit * static_cast<double>(sums_.unclipped_less_clipped());
+  }
+  auto answer = release_mean(std::move(sum),
+                             claim(released_bounds(query, problem_), query.sampling),
+                             std::move(receipt),
+                             query.noise_multiplier);
+  if (query.count_share == 0) return answer;
+  return std::move(answer).map([&](Vector value) -> Vector {
+    value[problem_.dimension] /= 2 * count_unit;
+    return value;
+  });
 }
 
 Expected<Released<Vector>> PrivateOracle::gradient_pair(const GradientPairQuery& query) {

@@ -56,6 +56,7 @@ class PrivateOracle final : public Oracle {
   TermBounds hessian_bounds(const Vector& at, double radius, ClipRule rule) const;
   /// The number of units that rounding bounds are for.
   std::int64_t most_units() const;
+  std::int64_t gradient_entries(const GradientQuery& query) const;
   /// Remembers the cost of a query that evaluates `gradients` gradients a row.
   void visit(const Sampling& sampling, int gradients);
   /// Noise on a sum, and then the mean.

@@ -1,6 +1,7 @@
 #include "sotto/random/batch_sampler.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -11,6 +12,7 @@ namespace {
 
 constexpr double kLargestBlockRate = 1.0 / 16;
 constexpr int kLargestBlockBits = 40;
+constexpr int kLargestBitmapBits = 10;  // of a block; to scan more words costs more than to sort
 // Below one unit in this many, sorting a batch is cheaper than scanning a bitmap.
 constexpr std::int64_t kBitmapSparsity = 1024;
 
@@ -44,6 +46,59 @@ void PoissonBatchSampler::draw_by_unit(Stream& stream, std::vector<std::int64_t>
   }
 }
 
+// Both ways draw positions until enough different ones have come up, with the same words of the
+// stream and the same result.
+
+void PoissonBatchSampler::place_with_bitmap(Stream& stream,
+                                            std::int64_t start,
+                                            std::size_t members,
+                                            std::vector<std::int64_t>& batch) const {
+  std::array<std::uint64_t, (1 << kLargestBitmapBits) / 64> bitmap;
+  const std::size_t words = (std::size_t{1} << block_bits_) / 64;
+  std::fill_n(bitmap.begin(), words, 0);
+  for (std::size_t placed = 0; placed < members;) {
+    const std::uint64_t position = stream.next() >> (64 - block_bits_);
+    const std::uint64_t bit = std::uint64_t{1} << (position % 64);
+    std::uint64_t& word = bitmap[position / 64];
+    placed += (word & bit) == 0;
+    word |= bit;
+  }
+  // Most words hold few units, at places that no processor can guess: four are written in any case,
+  // and those that were not there are written over.
+  constexpr std::uint64_t kTop = std::uint64_t{1} << 63;
+  const std::size_t first = batch.size();
+  batch.resize(first + members + 4);
+  std::int64_t* out = batch.data() + first;
+  for (std::size_t w = 0; w < words; ++w) {
+    const std::int64_t base = start + static_cast<std::int64_t>(w) * 64;
+    std::uint64_t bits = bitmap[w];
+    do {
+      int found = 0;
+      for (int k = 0; k < 4; ++k) {
+        out[k] = base + std::countr_zero(bits | kTop);
+        found += bits != 0;
+        bits &= bits - 1;
+      }
+      out += found;
+    } while (bits != 0);
+  }
+  batch.resize(first + members);
+}
+
+void PoissonBatchSampler::place_in_order(Stream& stream,
+                                         std::int64_t start,
+                                         std::size_t members,
+                                         std::vector<std::int64_t>& batch) const {
+  const std::size_t first = batch.size();
+  while (batch.size() < first + members) {
+    const std::int64_t unit =
+        start + static_cast<std::int64_t>(stream.next() >> (64 - block_bits_));
+    const auto place =
+        std::lower_bound(batch.begin() + static_cast<std::ptrdiff_t>(first), batch.end(), unit);
+    if (place == batch.end() || *place != unit) batch.insert(place, unit);
+  }
+}
+
 void PoissonBatchSampler::draw_by_block(Stream& stream, std::vector<std::int64_t>& batch) const {
   // How many units of a block are in the batch is binomial, and given that number every set of so
   // many is as likely. Units beyond the population are drawn like all others, then dropped.
@@ -52,15 +107,10 @@ void PoissonBatchSampler::draw_by_block(Stream& stream, std::vector<std::int64_t
     std::size_t members = 0;
     while (members < members_cdf_.size() && u >= members_cdf_[members]) ++members;
 
-    const std::size_t first = batch.size();
-    while (batch.size() < first + members) {
-      const std::int64_t unit =
-          start + static_cast<std::int64_t>(stream.next() >> (64 - block_bits_));
-      auto place = batch.end();
-      while (place != batch.begin() + static_cast<std::ptrdiff_t>(first) && *(place - 1) >= unit) {
-        --place;
-      }
-      if (place == batch.end() || *place != unit) batch.insert(place, unit);
+    if (block_bits_ <= kLargestBitmapBits) {
+      place_with_bitmap(stream, start, members, batch);
+    } else {
+      place_in_order(stream, start, members, batch);
     }
   }
   while (!batch.empty() && batch.back() >= population_) batch.pop_back();

@@ -32,6 +32,14 @@ class PoissonBatchSampler {
  private:
   void draw_by_block(Stream& stream, std::vector<std::int64_t>& batch) const;
   void draw_by_unit(Stream& stream, std::vector<std::int64_t>& batch) const;
+  void place_with_bitmap(Stream& stream,
+                         std::int64_t start,
+                         std::size_t members,
+                         std::vector<std::int64_t>& batch) const;
+  void place_in_order(Stream& stream,
+                      std::int64_t start,
+                      std::size_t members,
+                      std::vector<std::int64_t>& batch) const;
 
   std::int64_t population_;
   double rate_;

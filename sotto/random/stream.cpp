@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -53,7 +52,6 @@ Key derived_key(std::uint64_t seed, Purpose purpose, std::uint64_t instance) {
 
 struct Stream::State {
   EVP_CIPHER_CTX* cipher = EVP_CIPHER_CTX_new();
-  std::size_t used = kBufferBytes;  // bytes of `buffer` already handed out
   std::array<std::byte, kBufferBytes> buffer;
   bool insecure;
 
@@ -86,15 +84,20 @@ struct Stream::State {
       size -= chunk;
     }
   }
-  void refill() {
-    generate(buffer.data(), kBufferBytes);
-    used = 0;
-  }
 };
 
 Stream::Stream(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Stream::Stream(Stream&&) noexcept = default;
-Stream& Stream::operator=(Stream&&) noexcept = default;
+// What was moved from has nothing left to hand out: two streams never share a word.
+Stream::Stream(Stream&& other) noexcept
+    : state_(std::move(other.state_)),
+      next_(std::exchange(other.next_, nullptr)),
+      end_(std::exchange(other.end_, nullptr)) {}
+Stream& Stream::operator=(Stream&& other) noexcept {
+  state_ = std::move(other.state_);
+  next_ = std::exchange(other.next_, nullptr);
+  end_ = std::exchange(other.end_, nullptr);
+  return *this;
+}
 Stream::~Stream() = default;
 
 Stream Stream::secure(Purpose) { return Stream(std::make_unique<State>(system_key(), false)); }
@@ -105,30 +108,29 @@ Stream Stream::seeded(std::uint64_t seed, Purpose purpose, std::uint64_t instanc
 
 bool Stream::insecure() const { return state_->insecure; }
 
+void Stream::refill() {
+  state_->generate(state_->buffer.data(), kBufferBytes);
+  next_ = state_->buffer.data();
+  end_ = next_ + kBufferBytes;
+}
+
 void Stream::fill(std::span<std::byte> bytes) {
-  State& s = *state_;
-  const std::size_t buffered = std::min(bytes.size(), kBufferBytes - s.used);
-  std::copy_n(s.buffer.data() + s.used, buffered, bytes.data());
-  s.used += buffered;
+  const std::size_t buffered = std::min(bytes.size(), static_cast<std::size_t>(end_ - next_));
+  std::copy_n(next_, buffered, bytes.data());
+  next_ += buffered;
   bytes = bytes.subspan(buffered);
   if (bytes.size() >= kBufferBytes / 2) {
-    s.generate(bytes.data(), bytes.size());
+    state_->generate(bytes.data(), bytes.size());
   } else if (!bytes.empty()) {
-    s.refill();
-    std::copy_n(s.buffer.data(), bytes.size(), bytes.data());
-    s.used = bytes.size();
+    refill();
+    std::copy_n(next_, bytes.size(), bytes.data());
+    next_ += bytes.size();
   }
 }
 
-std::uint64_t Stream::next() {
-  State& s = *state_;
+std::uint64_t Stream::next_after_refill() {
   std::uint64_t word = 0;
-  if (kBufferBytes - s.used < sizeof word) {
-    fill(std::as_writable_bytes(std::span(&word, 1)));
-  } else {
-    std::memcpy(&word, s.buffer.data() + s.used, sizeof word);
-    s.used += sizeof word;
-  }
+  fill(std::as_writable_bytes(std::span(&word, 1)));
   return word;
 }
 

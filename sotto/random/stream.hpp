@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 
@@ -36,14 +37,25 @@ class Stream {
   bool insecure() const;
 
   void fill(std::span<std::byte> bytes);
-  std::uint64_t next();                      ///< 64 uniform bits
+  std::uint64_t next() {  ///< 64 uniform bits
+    std::uint64_t word;
+    if (static_cast<std::size_t>(end_ - next_) < sizeof word) return next_after_refill();
+    std::memcpy(&word, next_, sizeof word);
+    next_ += sizeof word;
+    return word;
+  }
   std::uint64_t below(std::uint64_t bound);  ///< uniform on [0, bound), exactly; bound > 0
   double uniform();  ///< in (0, 1), 53 bits; for public uses (synthetic data), not for noise
 
  private:
   struct State;
   explicit Stream(std::unique_ptr<State> state);
+  std::uint64_t next_after_refill();
+  void refill();
+
   std::unique_ptr<State> state_;
+  const std::byte* next_ = nullptr;  // what is left of the state's buffer
+  const std::byte* end_ = nullptr;
 };
 
 }  // namespace sotto

@@ -107,6 +107,8 @@ nlohmann::json to_json(const RunRecord& record) {
                          {"warnings", record.warnings},
                          {"trace", std::move(trace)}};
   if (record.test) json["test"] = to_json(*record.test);
+  if (!record.network.empty()) json["network"] = record.network;
+  if (record.network_test) json["test"] = to_json(*record.network_test);
   if (record.diagnostics) {
     json["diagnostics"] = {{"objective", record.diagnostics->objective},
                            {"gradient_norm", record.diagnostics->gradient_norm}};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
+#include "sotto/model/class_metrics.hpp"
 #include "sotto/model/metrics.hpp"
 #include "sotto/model/model.hpp"
 #include "sotto/privacy/event.hpp"
@@ -93,6 +94,7 @@ struct RunRecord {
   std::vector<RecordedSetting> settings;
   std::string loss;
   std::string regularizer;
+  std::string network;  ///< the model file's text; empty for linear models
   std::int64_t dimension = 0;
   std::int64_t steps = 0;
   double passes = 0;                ///< expected passes over the data
@@ -112,6 +114,7 @@ struct RunRecord {
   std::vector<std::pair<std::string, std::string>> versions;  ///< of Sotto and what it is built on
   std::string finished;                                       ///< when, UTC
   std::optional<Metrics> test;
+  std::optional<ClassMetrics> network_test;
   std::optional<Diagnostics> diagnostics;
   std::optional<Certificate> certificate;  ///< of the returned point, if the method made one
   std::string constraint = "none";

@@ -13,7 +13,7 @@ class RecordingOracle final : public Oracle {
 
   const PublicProblem& problem() const override { return inner_.problem(); }
   Expected<Released<Vector>> gradient(const GradientQuery& query) override {
-    record(query, problem().dimension);
+    record(query, problem().dimension + (query.count_share > 0 ? 1 : 0));
     return inner_.gradient(query);
   }
   Expected<Released<Vector>> gradient_pair(const GradientPairQuery& query) override {

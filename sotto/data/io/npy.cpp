@@ -173,11 +173,16 @@ Expected<LoadedData> read_npy(const std::string& features_path,
   SOTTO_TRY(check_options(options));
   SOTTO_ASSIGN(InputFile file, InputFile::open(features_path));
   SOTTO_ASSIGN(const Header header, read_header(file));
-  if (header.shape.size() != 2 || header.shape[0] < 1 || header.shape[1] < 1 ||
-      header.shape[1] > (1 << 30))
-    return bad(file, "features must be an array of two dimensions, rows x features, not empty.");
+  std::int64_t dim = 1;
+  for (std::size_t i = 1; i < header.shape.size(); ++i)
+    dim = dim < 1 || header.shape[i] < 1 || header.shape[i] > (1 << 30) / dim
+              ? 0
+              : dim * header.shape[i];
+  if (header.shape.size() < 2 || header.shape.size() > 4 || header.shape[0] < 1 || dim < 1)
+    return bad(file,
+               "features must be an array of two dimensions, rows x features, or images, rows x "
+               "channels x height x width, not empty.");
   const std::int64_t rows = header.shape[0];
-  const std::int64_t dim = header.shape[1];
   SOTTO_ASSIGN(const std::vector<float> labels, read_labels(labels_path));
   if (std::ssize(labels) != rows)
     return bad(file,

@@ -94,7 +94,7 @@ class AdaptiveNoiseSgd final : public Optimizer {
     const auto d = static_cast<double>(problem.dimension);
     const double expected_batch = sampling_.rate * static_cast<double>(problem.n);
     TailAverage average(options_.average, T);
-    Vector w = Vector::Zero(problem.dimension);
+    Vector w = problem.first_iterate();
     Vector gradient;
     double square = options_.offset;  // b²
     for (std::int64_t t = 0; t < T; ++t) {

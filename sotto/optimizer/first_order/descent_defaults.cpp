@@ -17,14 +17,30 @@ void add_descent_options(OptionTable<DescentOptions>& table) {
       .number("momentum", &DescentOptions::momentum, "heavy-ball momentum in [0, 1)")
       .number("clip_radius",
               &DescentOptions::clip_radius,
-              "per-unit gradients are clipped to this L2 norm C");
-  add_clip_rule_option(table);
+              "per-unit gradients are clipped to this L2 norm C")
+      .number("clip_quantile",
+              &DescentOptions::clip_quantile,
+              "C follows this quantile of the gradients' norms, counted privately in the same "
+              "release; clip_radius is where it starts")
+      .number("clip_rate", &DescentOptions::clip_rate, "how fast C follows the quantile")
+      .word("update",
+            &DescentOptions::update,
+            {"momentum", "adam", "adam_bc"},
+            "adam: steps over the root of the second moment; adam_bc: the noise's variance is "
+            "taken out of it")
+      .number("second_moment", &DescentOptions::second_moment, "adam: its beta_2 in [0, 1)")
+      .number("adam_floor",
+              &DescentOptions::adam_floor,
+              "adam: the least root of a second moment; auto: 1e-8, for adam_bc a fifth of the "
+              "noise");
+  add_clip_rule_option(table, true);
   add_output_options(table);
 }
 
 // At w = 0 no row of norm R is clipped, with a tenth to spare: the bias of clipping sets in sharply
 // where labels are hard to tell (found on the diabetes data; see docs/methods/dp-gd.md).
 double default_clip_radius(const PublicProblem& problem) {
+  if (problem.network) return 1;
   const double R = std::isfinite(problem.row_norm) ? problem.row_norm : 1;
   return 1.1 * R * problem.loss.typical_first;
 }
@@ -38,6 +54,9 @@ double default_clip_radius(const PublicProblem& problem) {
 //   - Both together are least at h = D sqrt(2/d) / s.
 Horizon horizon_of(const PublicFacts& facts, double clip_radius) {
   const PublicProblem& problem = facts.problem;
+  // Nothing public bounds a network's curvature. Steps of about 1 on gradients clipped to 1, and a
+  // run of some hundred of them, are a first guess, not a derived rule (docs/networks.md).
+  if (problem.network) return {1 / clip_radius, 600 * clip_radius};
   const double R = std::isfinite(problem.row_norm) ? problem.row_norm : 1;
   const auto n = static_cast<double>(problem.n);
   const auto d = static_cast<double>(problem.dimension);

@@ -68,7 +68,7 @@ class AdaptiveGradientDescent final : public Optimizer {
     double alpha_max = *options_.longest_step;
     double longest = 0;  // of the last steps
 
-    Vector w = Vector::Zero(problem.dimension);
+    Vector w = problem.first_iterate();
     Vector direction;
     const auto measure = [&](double rho) {
       return oracle.gradient({w,

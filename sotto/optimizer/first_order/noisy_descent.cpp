@@ -8,6 +8,7 @@
 
 #include "sotto/core/check.hpp"
 #include "sotto/optimizer/clip_rule_option.hpp"
+#include "sotto/optimizer/first_order/descent_direction.hpp"
 #include "sotto/optimizer/schedule.hpp"
 
 namespace sotto {
@@ -17,8 +18,17 @@ NoisyDescent::NoisyDescent(DescentOptions options, Sampling sampling)
   SOTTO_CHECK(options_.steps && options_.step_size && options_.clip_radius);
 }
 
-GradientQuery NoisyDescent::query(const Vector& at, double noise_multiplier) const {
-  return {at, sampling_, *options_.clip_radius, noise_multiplier, clip_rule_of(options_.clip_rule)};
+GradientQuery NoisyDescent::query(const PublicProblem& problem,
+                                  const Vector& at,
+                                  double clip_radius,
+                                  double noise_multiplier) const {
+  GradientQuery query{at, sampling_, clip_radius, noise_multiplier};
+  query.rule = clip_rule_of(options_.clip_rule);
+  // The fraction of unclipped gradients is wanted to about a twentieth ([ATMR21] section 3).
+  const double batch = sampling_.rate * static_cast<double>(problem.n);
+  if (options_.clip_quantile)
+    query.count_share = std::clamp(10 * noise_multiplier / batch, 1e-6, 0.5);
+  return query;
 }
 
 double NoisyDescent::total_multiplier(double noise_multiplier, std::int64_t steps) const {
@@ -28,12 +38,13 @@ double NoisyDescent::total_multiplier(double noise_multiplier, std::int64_t step
 Plan NoisyDescent::plan(const PublicProblem& problem, double noise_multiplier) const {
   const Output output(options_, *options_.steps);
   const Vector anywhere;
-  Event event =
-      Event::repeat(output.steps(), event_of(query(anywhere, noise_multiplier), problem.relation));
+  const GradientQuery step = query(problem, anywhere, *options_.clip_radius, noise_multiplier);
+  Event event = Event::repeat(output.steps(), event_of(step, problem.relation));
   if (auto last =
           output.event(total_multiplier(noise_multiplier, output.steps()), problem.relation))
     event = Event::compose({std::move(event), *std::move(last)});
-  return {std::move(event), output.steps() * problem.dimension + output.noise_samples()};
+  const std::int64_t entries = problem.dimension + (options_.clip_quantile ? 1 : 0);
+  return {std::move(event), output.steps() * entries + output.noise_samples()};
 }
 
 Expected<OptimizerResult> NoisyDescent::run(Oracle& oracle,
@@ -45,17 +56,22 @@ Expected<OptimizerResult> NoisyDescent::run(Oracle& oracle,
   const std::int64_t T = output.steps();
   const StepSchedule eta(options_.schedule, *options_.step_size, *options_.steps);
 
-  Vector w = Vector::Zero(problem.dimension);
-  Vector v = Vector::Zero(problem.dimension);
+  Vector w = problem.first_iterate();
+  DescentDirection direction(options_, problem.dimension);
+  double C = *options_.clip_radius;
   Vector gradient;
   std::string stopped = "plan complete";
   std::int64_t t = 0;
   while (t < T) {
-    SOTTO_ASSIGN(const Released<Vector> g, oracle.gradient(query(w, noise_multiplier)));
-    gradient = g.value();
+    const GradientQuery ask = query(problem, w, C, noise_multiplier);
+    SOTTO_ASSIGN(const Released<Vector> g, oracle.gradient(ask));
+    gradient = g.value().head(problem.dimension);
+    if (options_.clip_quantile) {
+      const double unclipped = 0.5 + g.value()[problem.dimension];
+      C *= std::exp(-options_.clip_rate * (unclipped - *options_.clip_quantile));
+    }
     r.add_gradient(w, gradient);
-    v = options_.momentum * v + gradient;
-    w -= eta(t) * v;
+    w -= eta(t) * direction.next(gradient, oracle.gradient_sigma(ask));
     r.prox(eta(t), w);
     output.add(w);
     ++t;
@@ -86,6 +102,14 @@ Expected<void> check(const DescentOptions& options, const PublicProblem& problem
     return refuse("clip_radius", *options.clip_radius, "must be finite and > 0");
   if (!(options.momentum >= 0 && options.momentum < 1))
     return refuse("momentum", options.momentum, "must lie in [0, 1)");
+  if (!(options.second_moment >= 0 && options.second_moment < 1))
+    return refuse("second_moment", options.second_moment, "must lie in [0, 1)");
+  if (options.adam_floor && !(std::isfinite(*options.adam_floor) && *options.adam_floor > 0))
+    return refuse("adam_floor", *options.adam_floor, "must be finite and > 0");
+  if (options.clip_quantile && !(*options.clip_quantile > 0 && *options.clip_quantile < 1))
+    return refuse("clip_quantile", *options.clip_quantile, "must lie between 0 and 1");
+  if (!(options.clip_rate > 0 && options.clip_rate <= 10))
+    return refuse("clip_rate", options.clip_rate, "must lie in (0, 10]");
   SOTTO_TRY(check(static_cast<const OutputOptions&>(options), options.steps));
   SOTTO_TRY(check_clip_rule(options.clip_rule, problem));
   if (options.expected_batch &&

@@ -20,7 +20,10 @@ namespace sotto {
 //             w_{t+1} = prox_{eta_t r}(w_t - eta_t v_t)
 // Privacy     repeat(T, gaussian(z)), or repeat(T, poisson(q, gaussian(z))) for dp-sgd
 // Guarantee   E||grad F(w_R)|| = O((d ln 1/delta)^(1/4) / (n epsilon)^(1/2)) for uniform R
-// Source      [WYX17] section 4; [ACGMMTZ16] Alg. 1
+//             update adam, adam_bc: v_t by Adam's rule, for adam_bc with the noise's own share
+//             taken out of its second moment
+//             clip_quantile: C follows a quantile of the gradients' norms, counted privately
+// Source      [WYX17] section 4; [ACGMMTZ16] Alg. 1; [KB15]; [TSL24]; [ATMR21]
 // Differs     exact accounting instead of the papers' formulas; clipping enforces what they
 //             assume; momentum, step schedule and tail average are post-processing; the
 //             regularizer is neither clipped nor noised; the output is the last iterate or the
@@ -39,7 +42,12 @@ struct DescentOptions : OutputOptions {
   std::optional<double> epochs;
   std::optional<double> step_size;
   std::optional<double> clip_radius;
+  std::optional<double> clip_quantile;
+  double clip_rate = 0.2;
   double momentum = 0.9;
+  std::string update = "momentum";
+  double second_moment = 0.999;
+  std::optional<double> adam_floor;
   std::string schedule = "linear";
   std::string clip_rule = "flat";
   std::optional<std::int64_t> expected_batch;  ///< none: full batches
@@ -57,7 +65,10 @@ class NoisyDescent final : public Optimizer {
                                 Observer& observer) const override;
 
  private:
-  GradientQuery query(const Vector& at, double noise_multiplier) const;
+  GradientQuery query(const PublicProblem& problem,
+                      const Vector& at,
+                      double clip_radius,
+                      double noise_multiplier) const;
   /// The multiplier of one full-batch release that costs about as much as all steps together.
   double total_multiplier(double noise_multiplier, std::int64_t steps) const;
 

@@ -44,7 +44,7 @@ class Storm final : public Optimizer {
     const PublicProblem& problem = oracle.problem();
     const std::int64_t T = *options_.steps;
     constexpr double kNoClip = std::numeric_limits<double>::infinity();
-    Vector w = Vector::Zero(problem.dimension);
+    Vector w = problem.first_iterate();
     Vector before = w;
     Vector v = w;
     Vector direction;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "sotto/core/vector.hpp"
 #include "sotto/geometry/constraint_set.hpp"
 #include "sotto/geometry/loss_info.hpp"
 #include "sotto/geometry/regularizer.hpp"
@@ -28,6 +29,12 @@ struct PublicProblem {
   /// Every unit is one row of a linear model, and row_norm is enforced: sensitivities may follow
   /// the iterate (ClipRule::kGlm).
   bool linear_rows = false;
+  /// A network: no bound on gradients follows from the rows, and training starts at `start`.
+  bool network = false;
+  Vector start;  ///< empty: 0
+  Vector first_iterate() const {
+    return start.size() == 0 ? Vector(Vector::Zero(dimension)) : start;
+  }
 };
 
 }  // namespace sotto

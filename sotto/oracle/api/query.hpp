@@ -14,16 +14,23 @@ enum class ClipRule {
   kFlat,  ///< nothing
   kGlm,   ///< for linear models on single rows: what the loss allows at the public points
           ///< (geometry/slope_bound.hpp); the noise shrinks, the noise multiplier stays
+  kLayers,  ///< each of L layers of a network is clipped to clip_radius / sqrt(L)
 };
 
 /// The mean gradient of the data part at `at`: per-unit gradients clipped to clip_radius, summed
 /// over a batch, noised, divided by the public expected batch size.
+///
+/// With count_share > 0 the answer has one more entry: the noisy mean of (1 if a unit's gradient is
+/// not longer than clip_radius, else 0) - 1/2. A unit's gradient over clip_radius and ±count_share
+/// together are at most sqrt(1 + count_share^2) long, and the noise covers both: still one Gaussian
+/// release with the multiplier that is charged (oracle/clip_count.proof.md).
 struct GradientQuery {
   const Vector& at;
   Sampling sampling;
   double clip_radius = 0;
   double noise_multiplier = 0;
   ClipRule rule = ClipRule::kFlat;
+  double count_share = 0;
 };
 
 /// How a pair of gradients g(at), g(before) of one unit becomes its contribution

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "sotto/geometry/slope_bound.hpp"
 #include "sotto/oracle/api/public_problem.hpp"
@@ -39,6 +40,15 @@ inline TermBounds bounds_of(const GradientQuery& query, const PublicProblem& pro
   radius = std::min(radius, gradient_bound(problem.loss, R, length));
   if (problem.relation != Relation::kReplaceOne) return {radius, 2 * radius};
   return {radius, std::min(2 * radius, gradient_diameter(problem.loss, R, length))};
+}
+
+/// Of a unit's gradient and its count, where there is one, as one vector.
+inline TermBounds released_bounds(const GradientQuery& query, const PublicProblem& problem) {
+  const TermBounds bounds = bounds_of(query, problem);
+  if (query.count_share == 0) return bounds;
+  const double both =
+      bounds.radius * std::sqrt(1 + query.count_share * query.count_share) * (1 + 0x1p-50);
+  return {both, 2 * both};
 }
 
 /// The clip that is applied, whose reach() is the radius of the bounds.

@@ -1,0 +1,349 @@
+#include "network_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "exit_codes.hpp"
+#include "progress.hpp"
+#include "sotto/core/file.hpp"
+#include "sotto/objective/network/engine.hpp"
+#include "sotto/objective/network/features.hpp"
+
+namespace sotto::app {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+LabelKind labels_for(NetworkLoss loss) {
+  switch (loss) {
+    case NetworkLoss::kLogistic:
+      return LabelKind::kBinary;
+    case NetworkLoss::kSquared:
+      return LabelKind::kReal;
+    default:
+      return LabelKind::kMulticlass;
+  }
+}
+
+Expected<LoadedData> load_rows(const DataArguments& data,
+                               const std::string& path,
+                               LabelKind labels,
+                               const std::vector<std::string>& classes) {
+  SOTTO_ASSIGN(LoadOptions options, data.load_options(path, labels));
+  options.layout = Layout::kDense;
+  options.classes = classes;
+  return load_table(options);
+}
+
+/// The network's parameters that are trained, cut out of all of them.
+Vector trained_part(const NetworkSpec& spec, const Vector& all) {
+  std::vector<double> part;
+  const auto ranges = parameter_ranges(spec);
+  for (std::size_t i = 0; i < ranges.size(); ++i)
+    if (!spec.layers[i].frozen)
+      part.insert(part.end(),
+                  all.data() + ranges[i].begin,
+                  all.data() + ranges[i].begin + ranges[i].count());
+  return Eigen::Map<const Vector>(part.data(), static_cast<Eigen::Index>(part.size()));
+}
+
+/// All parameters, with the trained ones put back in place.
+Vector whole(const NetworkSpec& spec, Vector all, const Vector& trained) {
+  Eigen::Index next = 0;
+  const auto ranges = parameter_ranges(spec);
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (spec.layers[i].frozen) continue;
+    all.segment(ranges[i].begin, ranges[i].count()) = trained.segment(next, ranges[i].count());
+    next += ranges[i].count();
+  }
+  return all;
+}
+
+/// Where training starts: random weights, with those layers of another model put in whose shapes
+/// agree.
+Expected<Vector> start_of(const NetworkSpec& spec, const NetworkArguments& arguments) {
+  Vector all = initial_weights(spec, arguments.initial_seed);
+  if (arguments.pretrained_path.empty()) {
+    for (const auto& layer : spec.layers)
+      if (layer.frozen)
+        return fail(
+            ErrorKind::kUsage,
+            "a frozen layer keeps the weights it starts with: give --pretrained MODEL.json, a "
+            "network that was trained on public data.");
+    return all;
+  }
+  SOTTO_ASSIGN(const Model model, load_model(arguments.pretrained_path));
+  SOTTO_ASSIGN(const NetworkSpec other, parse_network(model.network, arguments.pretrained_path));
+  const auto ranges = parameter_ranges(spec);
+  const auto others = parameter_ranges(other);
+  if (model.w.size() != parameter_count(other))
+    return fail(ErrorKind::kBadData,
+                arguments.pretrained_path + ": the weights don't fit the network.");
+  for (std::size_t i = 0; i < ranges.size() && i < others.size(); ++i) {
+    LayerSpec mine = spec.layers[i];
+    mine.frozen = other.layers[i].frozen;
+    if (mine == other.layers[i] && ranges[i].count() == others[i].count())
+      all.segment(ranges[i].begin, ranges[i].count()) =
+          model.w.segment(others[i].begin, others[i].count());
+    else if (spec.layers[i].frozen)
+      return fail(ErrorKind::kUsage,
+                  fmt::format("layer {} is frozen, but {} has another layer there.",
+                              i + 1,
+                              arguments.pretrained_path));
+  }
+  return all;
+}
+
+/// "0.5" or "0.4,0.5,0.6"; one number stands for all channels.
+Expected<std::vector<double>> numbers_of(const std::string& text,
+                                         const char* option,
+                                         std::int64_t channels) {
+  std::vector<double> numbers;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    double value = 0;
+    const auto [stop, error] = std::from_chars(text.data() + begin, text.data() + end, value);
+    if (error != std::errc{} || stop != text.data() + end || !std::isfinite(value))
+      return fail(
+          ErrorKind::kUsage,
+          fmt::format("{} must be numbers with commas between them, but is '{}'.", option, text));
+    numbers.push_back(value);
+    begin = end + 1;
+  }
+  if (numbers.size() == 1) numbers.assign(static_cast<std::size_t>(channels), numbers[0]);
+  return numbers;
+}
+
+Expected<NetworkSpec> spec_for(const NetworkRequest& request,
+                               const std::optional<NetworkSpec>& from_file,
+                               const LoadedData& data) {
+  NetworkSpec spec;
+  if (from_file) {
+    spec = *from_file;
+  } else {
+    const auto classes = static_cast<std::int64_t>(data.class_names.size());
+    SOTTO_ASSIGN(spec, builtin_network(request.network.model, data.table.dim(), classes));
+  }
+  if (!request.network.mean.empty()) {
+    SOTTO_ASSIGN(spec.mean, numbers_of(request.network.mean, "--mean", spec.input.channels));
+  }
+  if (!request.network.deviation.empty()) {
+    SOTTO_ASSIGN(spec.deviation,
+                 numbers_of(request.network.deviation, "--deviation", spec.input.channels));
+  }
+  for (const double each : spec.deviation)
+    if (!(each > 0)) return fail(ErrorKind::kUsage, "--deviation must be > 0.");
+  SOTTO_TRY(shapes_of(spec));
+  return spec;
+}
+
+}  // namespace
+
+void NetworkArguments::add_to(CLI::App& verb) {
+  verb.add_option("--model",
+                  model,
+                  "a network instead of a linear model: mnist-cnn4, cifar-cnn5, cifar-cnn6, "
+                  "softmax, mlp:WIDTH,WIDTH or a model file (docs/networks.md)")
+      ->group("Network");
+  verb.add_option("--initial-seed", initial_seed, "public seed of the initial weights")
+      ->capture_default_str()
+      ->group("Network");
+  verb.add_option(
+          "--pretrained",
+          pretrained_path,
+          "start from the layers of this model, trained on PUBLIC data; frozen ones need it")
+      ->group("Network");
+  verb.add_option(
+          "--mean", mean, "public constants subtracted from the input, one or one a channel")
+      ->group("Network");
+  verb.add_option("--deviation", deviation, "public constants that the input is divided by")
+      ->group("Network");
+}
+
+Expected<int> train_network(NetworkRequest request) {
+  if (request.data_path.empty() || request.model_path.empty())
+    return fail(ErrorKind::kUsage,
+                "train needs a data file and a model file to write: sotto train [options] DATA "
+                "MODEL");
+  if (request.data.bias || request.data.row_norm > 0)
+    return fail(ErrorKind::kUsage,
+                "--bias and --row-norm are for linear models: a network has its own biases, and "
+                "clipping bounds its gradients.");
+  SOTTO_TRY(check_writable(request.model_path));
+  if (!request.record_path.empty()) SOTTO_TRY(check_writable(request.record_path));
+  std::optional<NetworkSpec> from_file;
+  if (!is_builtin_network(request.network.model)) {
+    SOTTO_ASSIGN(const std::string text, read_text_file(request.network.model));
+    SOTTO_ASSIGN(from_file, parse_network(text, request.network.model));
+  }
+  const NetworkLoss loss =
+      from_file ? from_file->loss
+                : (request.regression ? NetworkLoss::kSquared : NetworkLoss::kSoftmax);
+  const auto begin = std::chrono::steady_clock::now();
+  SOTTO_ASSIGN(const LoadedData data,
+               load_rows(request.data, request.data_path, labels_for(loss), {}));
+  const double load_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const bool talks = !request.quiet && !request.json;
+  if (talks)
+    for (const auto& note : data.notes) fmt::print(stderr, "note: {}\n", note);
+  SOTTO_ASSIGN(const NetworkSpec spec, spec_for(request, from_file, data));
+  SOTTO_ASSIGN(const Vector all, start_of(spec, request.network));
+  std::optional<LoadedData> test;
+  if (!request.test_path.empty()) {
+    SOTTO_ASSIGN(test,
+                 load_rows(request.data, request.test_path, labels_for(loss), data.class_names));
+  }
+  SOTTO_ASSIGN(const auto features, frozen_features(data.table, spec, all));
+  SOTTO_ASSIGN(const auto engine,
+               features ? NetworkEngine::make(features->table, features->rest)
+                        : NetworkEngine::make(data.table, spec, all));
+
+  PublicProblem problem;
+  problem.n = request.relation == Relation::kAddRemove ? request.public_n : data.table.units();
+  problem.dimension = engine->parameters();
+  problem.row_norm = kInfinity;
+  problem.regularizer = request.regularizer;
+  problem.relation = request.relation;
+  problem.network = true;
+  problem.start = trained_part(spec, all);
+  request.train.journal_path = request.model_path + ".journal";
+  SOTTO_ASSIGN(PreparedRun prepared, prepare(problem, request.train));
+  if (talks) print_prepared(prepared, problem, request.train);
+  if (!request.quiet)
+    for (const auto& warning : prepared.warnings) fmt::print(stderr, "warning: {}\n", warning);
+
+  Progress progress(prepared.method->name, !talks);
+  SOTTO_ASSIGN(TrainResult result,
+               train(*engine, problem, request.train, std::move(prepared), progress));
+  progress.finish();
+  RunRecord& record = result.record;
+  record.loss = "network";
+  record.regularizer = request.regularizer.to_string();
+  record.network = to_text(spec);
+  record.load_seconds = load_seconds;
+  if (Progress::interrupted()) {
+    fmt::print(stderr,
+               "sotto: interrupted after {} steps; no model was written. {} tells what was spent "
+               "(`sotto account --journal` prices it).\n",
+               record.steps,
+               request.train.journal_path);
+    return kInterrupted;
+  }
+  Model model;
+  model.method = record.method;
+  model.regularizer = record.regularizer;
+  model.network = record.network;
+  model.w = whole(spec, all, result.w);
+  model.class_names = data.class_names;
+  model.feature_names = data.feature_names;
+  model.privacy = record.privacy;
+  if (test) {
+    SOTTO_ASSIGN(record.network_test, evaluate_network(test->table, spec, model.w));
+  }
+  SOTTO_TRY(save_model(model, request.model_path));
+  if (!request.record_path.empty())
+    SOTTO_TRY(write_file_atomically(request.record_path, to_json(record).dump(1) + "\n"));
+  if (request.json) {
+    nlohmann::json json = to_json(record);
+    json.erase("trace");
+    fmt::print("{}\n", json.dump());
+    return kSuccess;
+  }
+  fmt::print("{}\n", brief(record));
+  if (talks)
+    fmt::print(stderr,
+               "{:.0f} examples a second\n",
+               record.gradient_evaluations / std::max(1e-9, record.train_seconds));
+  if (record.network_test) print_metrics(*record.network_test, model.class_names, "test");
+  if (record.diagnostics)
+    fmt::print(
+        "NOT private: training objective {:.6f}, gradient norm {:.6f} (--unsafe-diagnostics)\n",
+        record.diagnostics->objective,
+        record.diagnostics->gradient_norm);
+  if (!request.quiet) fmt::print(stderr, "model written to {}\n", request.model_path);
+  return kSuccess;
+}
+
+Expected<int> predict_network(const NetworkPrediction& request) {
+  const Model& model = request.model;
+  SOTTO_ASSIGN(const NetworkSpec spec, parse_network(model.network, "the model's network"));
+  if (model.w.size() != parameter_count(spec))
+    return fail(ErrorKind::kBadData, "the model's weights don't fit its network. Train again.");
+  if (request.probabilities && spec.loss == NetworkLoss::kSquared)
+    return fail(ErrorKind::kUsage, "--proba needs classes, but this network predicts numbers.");
+  SOTTO_TRY(check_writable(request.output_path));
+  SOTTO_ASSIGN(
+      const LoadedData rows,
+      load_rows(request.data, request.data_path, labels_for(spec.loss), model.class_names));
+  SOTTO_ASSIGN(const auto outputs, network_outputs(rows.table, spec, model.w));
+  const auto count = static_cast<std::size_t>(rows.table.rows());
+  const std::size_t width = outputs.size() / count;
+  std::string lines;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::span<const double> z(outputs.data() + i * width, width);
+    if (spec.loss == NetworkLoss::kSquared) {
+      lines += fmt::format("{}\n", z[0]);
+    } else if (!request.probabilities) {
+      const auto guess = static_cast<std::size_t>(predicted_class(spec, z));
+      lines +=
+          (guess < model.class_names.size() ? model.class_names[guess] : std::to_string(guess)) +
+          "\n";
+    } else if (spec.loss == NetworkLoss::kLogistic) {
+      lines += fmt::format("{}\n", 1 / (1 + std::exp(-z[0])));
+    } else {
+      const double largest = *std::max_element(z.begin(), z.end());
+      double sum = 0;
+      for (const double each : z) sum += std::exp(each - largest);
+      for (std::size_t c = 0; c < width; ++c)
+        lines += fmt::format("{}{}", c ? " " : "", std::exp(z[c] - largest) / sum);
+      lines += "\n";
+    }
+  }
+  SOTTO_TRY(write_file_atomically(request.output_path, lines));
+  SOTTO_ASSIGN(const ClassMetrics metrics, evaluate_network(rows.table, spec, model.w));
+  if (request.json)
+    fmt::print("{}\n", to_json(metrics).dump());
+  else
+    print_metrics(metrics, model.class_names, "predict");
+  return kSuccess;
+}
+
+void print_metrics(const ClassMetrics& metrics,
+                   const std::vector<std::string>& class_names,
+                   const std::string& what) {
+  if (metrics.confusion.empty()) {
+    fmt::print(
+        "{}: RMSE {:.6g}, loss {:.6g} ({} rows)\n", what, metrics.rmse, metrics.loss, metrics.rows);
+    return;
+  }
+  std::int64_t right = 0;
+  for (std::size_t c = 0; c < metrics.confusion.size(); ++c) right += metrics.confusion[c][c];
+  fmt::print("Accuracy = {:.2f}% ({}/{})\n", 100 * metrics.accuracy, right, metrics.rows);
+  fmt::print("{}: loss {:.6f}\n", what, metrics.loss);
+  constexpr std::size_t kMostClasses = 20;  // a table of more would not fit a screen
+  if (metrics.confusion.size() > kMostClasses) return;
+  const auto name = [&](std::size_t c) {
+    return c < class_names.size() ? class_names[c] : std::to_string(c);
+  };
+  std::size_t width = 6;
+  for (std::size_t c = 0; c < metrics.confusion.size(); ++c)
+    width = std::max(width, name(c).size() + 1);
+  fmt::print("{:<{}}", "truth", std::max<std::size_t>(width, 7));
+  for (std::size_t c = 0; c < metrics.confusion.size(); ++c) fmt::print("{:>{}}", name(c), width);
+  fmt::print("   (predicted)\n");
+  for (std::size_t t = 0; t < metrics.confusion.size(); ++t) {
+    fmt::print("{:<{}}", name(t), std::max<std::size_t>(width, 7));
+    for (const std::int64_t count : metrics.confusion[t]) fmt::print("{:>{}}", count, width);
+    fmt::print("\n");
+  }
+}
+
+}  // namespace sotto::app

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data_options.hpp"
+#include "sotto/model/class_metrics.hpp"
+#include "sotto/model/model.hpp"
+#include "sotto/objective/network/spec.hpp"
+#include "sotto/training/train.hpp"
+
+namespace sotto::app {
+
+/// The options of `train` that concern networks.
+struct NetworkArguments {
+  std::string model;  ///< a built-in name or a model file; empty: a linear model
+  std::uint64_t initial_seed = 0;
+  std::string pretrained_path;       ///< a model whose weights training starts from
+  std::string mean, deviation;  ///< numbers with commas between them
+
+  void add_to(CLI::App& verb);
+};
+
+/// What `train` knows before it opens the rows.
+struct NetworkRequest {
+  NetworkArguments network;
+  DataArguments data;
+  std::string data_path, model_path, test_path, record_path;
+  bool regression = false;  ///< --loss squared
+  Regularizer regularizer;
+  Relation relation = Relation::kZeroOut;
+  std::int64_t public_n = 0;
+  TrainOptions train;
+  bool json = false;
+  bool quiet = false;
+};
+
+Expected<int> train_network(NetworkRequest request);
+
+/// Predictions of a network, one row a line, and metrics.
+struct NetworkPrediction {
+  Model model;
+  DataArguments data;
+  std::string data_path, output_path;
+  bool probabilities = false;
+  bool json = false;
+};
+
+Expected<int> predict_network(const NetworkPrediction& request);
+
+/// Accuracy and confusion table (or the error, for regression) on standard output.
+void print_metrics(const ClassMetrics& metrics,
+                   const std::vector<std::string>& class_names,
+                   const std::string& what);
+
+/// Settings and price of a run that is about to start, on standard error (cmd_train.cpp).
+void print_prepared(const PreparedRun& run,
+                    const PublicProblem& problem,
+                    const TrainOptions& options);
+
+}  // namespace sotto::app

@@ -1,0 +1,48 @@
+"""Tables of docs/second_order.md (printed) and the data of its plot, from docs/results. Run from the project's folder."""
+
+import json
+
+cells = {}
+for name in ("utility_second_order", "utility_second_order_saddles"):
+    with open(f"docs/results/{name}.jsonl") as lines:
+        for line in lines:
+            cell = json.loads(line)
+            cells[cell["key"]] = cell["result"]
+
+METHODS = ["dp-tr", "dp-tr-b", "opt", "opt-b", "opt-ls", "2opt", "2opt-b", "2opt-ls"]
+for start in ("normal", "zero"):
+    for tolerance in ("loose", "tight"):
+        print(f"\n{start} {tolerance}\n")
+        print("| method | ε 0.2 | ε 0.6 | ε 1.0 |\n|---|---|---|---|")
+        for method in METHODS:
+            row = []
+            for epsilon in ("0.2", "0.6", "1"):
+                cell = cells[f"covertype {method} {tolerance} epsilon {epsilon} {start}"]
+                cross = " ×" if cell["violations"] or cell["exhausted"] else ""
+                row.append(f"{cell['loss']:.3f} ± {cell['loss_sd']:.3f}{cross}; {100 * cell['accuracy']:.1f} %; {cell['seconds']:.2f} s")
+            print(f"| {method} | " + " | ".join(row) + " |")
+
+for data in ("ijcnn1", "covertype"):
+    print(f"\n{data}, optimum {cells[f'comparison {data} optimum']:.4f}\n")
+    print("| method | ε 0.5 | ε 1 | ε 2 |\n|---|---|---|---|")
+    for method in ("dp-tr", "dp-str", "dp-gd-sosp", "dp-gd"):
+        for alpha in (" alpha 0.1", ""):
+            keys = [f"comparison {data} {method}{alpha} epsilon {epsilon}" for epsilon in ("0.5", "1", "2")]
+            if keys[0] not in cells:
+                continue
+            row = [f"{cells[k]['gradient_norm']:.4f}; {cells[k]['gap']:.4f}; {cells[k]['passes']:.0f}; {cells[k]['seconds']:.3f} s" for k in keys]
+            print(f"| {method}{', α = 0.1' if alpha else ''} | " + " | ".join(row) + " |")
+
+with open("docs/results/utility_second_order_saddles.dat", "w") as out:
+    groups = {}
+    for key, cell in cells.items():
+        if key.startswith("saddle ") and cell["escaped"] >= 0.95:
+            method = key.split()[1]
+            batch = next((word.split("=")[1] for word in key.split() if word.startswith("expected_batch=")), "full")
+            label = method if batch == "full" else f"{method}, batch {batch}"
+            best = groups.get(label)
+            if best is None or cell["first_passes"] < best:
+                groups[label] = cell["first_passes"]
+    for label, passes in sorted(groups.items(), key=lambda item: item[1]):
+        second = not label.startswith(("dp-gd", "dp-sgd"))
+        out.write(f'"{label}" {passes if second else 0} {0 if second else passes}\n')

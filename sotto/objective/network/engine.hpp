@@ -1,0 +1,180 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sotto/data/table.hpp"
+#include "sotto/objective/engine.hpp"
+#include "sotto/objective/network/network_kernels.hpp"
+#include "sotto/objective/network/spec.hpp"
+
+namespace sotto {
+
+namespace network {
+class Layer;
+}
+
+/// The engine of networks: float32 forward and backward passes of a few examples at a time, inside
+/// the cache; per-example gradients of convolutions and normalizations are kept as they are for one
+/// block, those of linear layers as two factors. Norms and sums are float64.
+///
+/// Parameters are those of all layers that are not frozen, in the order of parameter_ranges.
+///
+/// Rounding (network.proof.md): an example's gradient is *defined* by the float32 numbers that were
+/// computed for it; norms are of these numbers, rounded up, and the same numbers are added. They
+/// don't depend on the block, the thread or the other examples.
+///
+/// Gradient pairs: two passes; the difference of a dense gradient is the rounded difference of its
+/// float32 numbers, that of a linear layer (δ - δ') ⊗ a + δ' ⊗ (a - a'), so that nothing cancels
+/// after the passes.
+///
+/// Cost: three times the forward pass, as for any training step, and about a tenth for norms and
+/// sums. Memory of a workspace: a block's gradients, a few megabytes, whatever the batch.
+class NetworkEngine final : public Engine {
+ public:
+  /// The table must outlive the engine: dense, one row a unit, as many columns as the network has
+  /// inputs (channel by channel, each row by row); labels 0 … k-1 for softmax with k outputs, ±1
+  /// for logistic. kBadData or kUsage otherwise. `frozen`: a parameter vector of the whole network,
+  /// of which the frozen layers' part is used; may be empty if no layer is frozen.
+  static Expected<std::unique_ptr<NetworkEngine>> make(
+      const Table& table,
+      const NetworkSpec& spec,
+      const Vector& frozen = {},
+      const network_kernels::Kernels& kernels = network_kernels::fastest());
+  ~NetworkEngine() override;
+
+  std::int64_t units() const override { return table_.units(); }
+  std::int64_t parameters() const override { return parameters_; }
+  std::int64_t block_size() const override { return block_size_; }
+  std::unique_ptr<Workspace> make_workspace() const override;
+
+  void evaluate_gradients(const Block& block,
+                          std::span<const double> w,
+                          Workspace& workspace,
+                          std::span<double> norms) const override;
+  void add_gradients(Workspace& workspace,
+                     std::span<const double> weights,
+                     std::span<double> sum) const override;
+
+  bool has_gradient_pairs() const override { return true; }
+  void evaluate_gradient_pairs(const Block& block,
+                               std::span<const double> w,
+                               std::span<const double> before,
+                               Workspace& workspace) const override;
+  void pair_norms(Workspace& workspace,
+                  double gradient,
+                  double difference,
+                  std::span<double> norms) const override;
+  void add_gradient_pairs(Workspace& workspace,
+                          std::span<const double> gradient,
+                          std::span<const double> difference,
+                          std::span<double> sum) const override;
+
+  std::int64_t layers() const override { return static_cast<std::int64_t>(trained_.size()); }
+  void layer_norms(Workspace& workspace, std::span<double> norms) const override;
+  void add_layer_gradients(Workspace& workspace,
+                           std::span<const double> weights,
+                           std::span<double> sum) const override;
+
+  void evaluate_losses(const Block& block,
+                       std::span<const double> w,
+                       Workspace& workspace,
+                       std::span<double> losses) const override;
+
+  /// The last layer's outputs, outputs() for each example of the block. For public rows only.
+  void evaluate_outputs(const Block& block,
+                        std::span<const double> w,
+                        Workspace& workspace,
+                        std::span<double> outputs) const;
+  std::int64_t outputs() const { return outputs_; }
+
+  /// What the layers before the first trained one give, frozen_shape().size() numbers an example in
+  /// the order channel, row, column.
+  void evaluate_frozen(const Block& block, Workspace& workspace, std::span<float> features) const;
+  ImageShape frozen_shape() const;
+
+ private:
+  struct Scratch;
+  struct Point;
+  struct Storage;
+  /// A layer whose parameters are trained.
+  struct Trained {
+    std::size_t layer = 0;
+    std::int64_t begin = 0;  ///< among the trained parameters
+    std::int64_t count = 0;
+    std::vector<std::int32_t> places;
+    bool in_order = false;  ///< places are 0, 1, 2, …
+  };
+
+  NetworkEngine(const Table& table,
+                const NetworkSpec& spec,
+                const network_kernels::Kernels& kernels);
+  void build(const Vector& frozen);
+
+  const Point& point_at(std::span<const double> w, Scratch& scratch, std::size_t which) const;
+  void load_input(std::int64_t row, float* input) const;
+  void forward(const Point& point,
+               const Block& block,
+               std::int64_t begin,
+               std::int64_t count,
+               Scratch& scratch) const;
+  void backward(const Point& point,
+                std::int64_t begin,
+                std::int64_t count,
+                Storage& storage,
+                Scratch& scratch) const;
+  void run_chunk(const Point& point,
+                 const Block& block,
+                 std::int64_t begin,
+                 std::int64_t count,
+                 Storage& storage,
+                 Scratch& scratch) const;
+  double loss_of(const float* outputs, float label, float* slopes) const;
+  float label_of(std::int64_t unit) const {
+    return table_.labels()[static_cast<std::size_t>(unit)];
+  }
+  double square(const Trained& trained, const Storage& storage, std::int64_t k) const;
+  double pair_square(const Trained& trained,
+                     const Scratch& scratch,
+                     double gradient,
+                     double difference,
+                     std::int64_t k,
+                     double& rounding) const;
+  double round_up(double norm) const;
+  double pair_rounding() const;
+  /// sum += Σ_k weights[k · stride] · gradient of example k of one layer.
+  void add_trained(const Trained& trained,
+                   Scratch& scratch,
+                   std::span<const double> weights,
+                   std::size_t stride,
+                   std::span<double> sum) const;
+  void add_biases(const Trained& trained,
+                  const Scratch& scratch,
+                  std::int64_t rows,
+                  double* total) const;
+  /// Where a layer's sum is made, in the kernels' order: in place, if that is the parameters'.
+  double* open_total(const Trained& trained, Scratch& scratch, std::span<double> sum) const;
+  void close_total(const Trained& trained, const Scratch& scratch, std::span<double> sum) const;
+  Storage make_storage() const;
+
+  const Table& table_;
+  NetworkSpec spec_;
+  const network_kernels::Kernels& kernels_;
+  std::vector<std::unique_ptr<network::Layer>> layers_;
+  std::vector<ParameterRange> ranges_;  ///< of layers_, in the whole network's parameter vector
+  std::vector<Trained> trained_;
+  std::vector<int> trained_of_;  ///< for each layer its number among trained_, or -1
+  Vector frozen_;
+  std::vector<std::int32_t> input_places_;        ///< of the table's columns
+  bool input_in_order_ = false;                   ///< places are 0, 1, 2, …
+  std::vector<float> input_scale_, input_shift_;  ///< by column; empty: as it stands
+  std::size_t first_tail_ = 0;     ///< layers from here on take a whole chunk at a time
+  std::size_t first_trained_ = 0;  ///< slopes are not wanted below this layer
+  std::int64_t parameters_ = 0;
+  std::int64_t outputs_ = 0;
+  std::int64_t block_size_ = 0;
+};
+
+}  // namespace sotto

@@ -1,0 +1,80 @@
+#include "sotto/objective/network/features.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "sotto/core/parallel.hpp"
+#include "sotto/objective/network/engine.hpp"
+
+namespace sotto {
+
+std::size_t most_feature_bytes() {
+  return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 2;
+}
+
+Expected<std::optional<FrozenFeatures>> frozen_features(const Table& table,
+                                                        const NetworkSpec& spec,
+                                                        const Vector& w,
+                                                        std::size_t most_bytes) {
+  SOTTO_TRY(shapes_of(spec));
+  const auto ranges = parameter_ranges(spec);
+  std::size_t first = 0;
+  bool frozen = false;
+  while (ranges[first].count() == 0 || spec.layers[first].frozen) {
+    frozen = frozen || ranges[first].count() > 0;
+    ++first;
+  }
+  if (!frozen) return std::optional<FrozenFeatures>();
+  SOTTO_ASSIGN(const auto engine, NetworkEngine::make(table, spec, w));
+
+  FrozenFeatures result;
+  result.rest.loss = spec.loss;
+  result.rest.input = engine->frozen_shape();
+  // Where the features were flattened, the engine kept them as images.
+  if (result.rest.input.height * result.rest.input.width > 1 &&
+      spec.layers[first].kind == LayerKind::kLinear)
+    result.rest.layers.push_back(parse_layer("flatten").value());
+  result.rest.layers.insert(result.rest.layers.end(),
+                            spec.layers.begin() + static_cast<std::ptrdiff_t>(first),
+                            spec.layers.end());
+
+  const std::int64_t width = result.rest.input.size();
+  PageFile file;
+  const auto bytes = static_cast<std::size_t>(table.rows() * ((width + 7) / 8 * 8)) * sizeof(float);
+  if (bytes > most_bytes) {
+    SOTTO_ASSIGN(file, PageFile::create("", bytes));
+  }
+  TableBuilder builder(width, false, {}, false, std::move(file));
+  std::vector<std::unique_ptr<Engine::Workspace>> workspaces;
+  std::vector<std::vector<float>> features;
+  for (int i = 0; i < thread_count(); ++i) {
+    workspaces.push_back(engine->make_workspace());
+    features.emplace_back(static_cast<std::size_t>(engine->block_size() * width));
+  }
+  const std::int64_t size = engine->block_size();
+  std::vector<TableBuilder::Piece> pieces;
+  for (std::int64_t begin = 0; begin < table.rows(); begin += size)
+    pieces.push_back({std::min(size, table.rows() - begin), 0});
+  auto writers = builder.extend(pieces);
+  parallel_for(std::ssize(pieces), [&](std::int64_t k, int worker) {
+    const auto mine = static_cast<std::size_t>(worker);
+    const Block block{nullptr, k * size, pieces[static_cast<std::size_t>(k)].rows};
+    engine->evaluate_frozen(block, *workspaces[mine], features[mine]);
+    auto& writer = writers[static_cast<std::size_t>(k)];
+    for (std::int64_t i = 0; i < block.count; ++i) {
+      for (std::int64_t j = 0; j < width; ++j)
+        writer.add(static_cast<std::int32_t>(j),
+                   features[mine][static_cast<std::size_t>(i * width + j)]);
+      writer.end_row(table.labels()[static_cast<std::size_t>(block.begin + i)]);
+    }
+  });
+  builder.commit(writers);
+  result.table = std::move(builder).finish();
+  return std::optional<FrozenFeatures>(std::move(result));
+}
+
+}  // namespace sotto

@@ -1,0 +1,203 @@
+// Gradients at two points: each chunk of examples goes through the network twice while its rows are
+// in the cache.
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/core/check.hpp"
+#include "sotto/objective/network/engine.hpp"
+#include "sotto/objective/network/layer.hpp"
+#include "sotto/objective/network/scratch.hpp"
+
+namespace sotto {
+
+using network::GradientKind;
+using network::to_size;
+
+void NetworkEngine::evaluate_gradient_pairs(const Block& block,
+                                            std::span<const double> w,
+                                            std::span<const double> before,
+                                            Workspace& workspace) const {
+  SOTTO_CHECK(block.count <= block_size_);
+  auto& s = static_cast<Scratch&>(workspace);
+  if (s.storage[1].slots.empty()) s.storage[1] = make_storage();
+  const Point& here = point_at(w, s, 0);
+  const Point& there = point_at(before, s, 1);
+  s.count = block.count;
+  s.pairs = true;
+  for (std::int64_t begin = 0; begin < block.count; begin += kChunk) {
+    const std::int64_t count = std::min(kChunk, block.count - begin);
+    run_chunk(here, block, begin, count, s.storage[0], s);
+    run_chunk(there, block, begin, count, s.storage[1], s);
+    for (const Trained& each : trained_) {
+      const auto form = layers_[each.layer]->gradient();
+      const auto slot = to_size(trained_of_[each.layer]);
+      auto& now = s.storage[0].slots[slot];
+      auto& then = s.storage[1].slots[slot];
+      // Behind the passes the earlier point's dense gradients, and its inputs of linear layers, are
+      // only needed as differences.
+      const auto subtract = [&](network::Buffer& a, network::Buffer& b, std::int64_t size) {
+        kernels_.subtract(a.data() + begin * size,
+                          b.data() + begin * size,
+                          count * size,
+                          b.data() + begin * size);
+      };
+      if (form.kind == GradientKind::kDense)
+        subtract(now.dense, then.dense, form.dense);
+      else
+        subtract(now.right, then.right, form.right);
+    }
+  }
+}
+
+/// ‖α g + β (g - g')‖² of one layer and example, and a bound on what rounding may add to its norm.
+///
+/// A linear layer's gradient is δ ⊗ a, and α g + β (g - g') = p ⊗ a + q ⊗ m with
+/// p = α δ + β (δ - δ'), q = β δ', m = a - a' (whose last entry, the bias's, is 0).
+double NetworkEngine::pair_square(const Trained& trained,
+                                  const Scratch& s,
+                                  double gradient,
+                                  double difference,
+                                  std::int64_t k,
+                                  double& rounding) const {
+  const auto form = layers_[trained.layer]->gradient();
+  const auto slot = to_size(trained_of_[trained.layer]);
+  const auto& now = s.storage[0].slots[slot];
+  const auto& then = s.storage[1].slots[slot];
+  if (form.kind == GradientKind::kDense) {
+    const float* g = now.dense.data() + k * form.dense;
+    const float* d = then.dense.data() + k * form.dense;
+    if (difference == 0) return gradient * gradient * kernels_.sum_squares(g, form.dense);
+    if (gradient == 0) return difference * difference * kernels_.sum_squares(d, form.dense);
+    double squares = 0;
+    double sizes = 0;
+    for (std::int64_t j = 0; j < form.dense; ++j) {
+      const double a = gradient * static_cast<double>(g[j]);
+      const double b = difference * static_cast<double>(d[j]);
+      squares += (a + b) * (a + b);
+      sizes += a * a + b * b;
+    }
+    rounding += std::sqrt(2 * sizes);
+    return squares;
+  }
+  const float* a = now.right.data() + k * form.right;
+  const double one = form.bias ? 1 : 0;
+  const float* slopes = now.left.data() + k * form.left;
+  const double inputs = kernels_.sum_squares(a, form.right) + one;
+  if (difference == 0)
+    return gradient * gradient * kernels_.sum_squares(slopes, form.left) * inputs;
+  const float* slopes_before = then.left.data() + k * form.left;
+  const float* moved = then.right.data() + k * form.right;
+  double pp = 0, pq = 0, qq = 0;
+  for (std::int64_t o = 0; o < form.outputs; ++o) {
+    const double now_o = slopes[o];
+    const double then_o = slopes_before[o];
+    const double p = (gradient == 0 ? 0 : gradient * now_o) + difference * (now_o - then_o);
+    const double q = difference * then_o;
+    pp += p * p;
+    pq += p * q;
+    qq += q * q;
+  }
+  const double mm = kernels_.sum_squares(moved, form.right);
+  const double am = kernels_.dot(a, moved, form.right);
+  // The terms may cancel: the rounding of each counts in full.
+  rounding += std::sqrt(pp * inputs) + std::sqrt(qq * mm) +
+              std::abs(gradient) * std::sqrt(kernels_.sum_squares(slopes, form.left) * inputs);
+  return std::max(0.0, pp * inputs + 2 * pq * am + qq * mm);
+}
+
+void NetworkEngine::pair_norms(Workspace& workspace,
+                               double gradient,
+                               double difference,
+                               std::span<double> norms) const {
+  auto& s = static_cast<Scratch&>(workspace);
+  SOTTO_CHECK(s.pairs && static_cast<std::int64_t>(norms.size()) >= s.count);
+  for (std::int64_t k = 0; k < s.count; ++k) {
+    double squares = 0;
+    double rounding = 0;
+    for (const Trained& each : trained_) {
+      const double here = pair_square(each, s, gradient, difference, k, rounding);
+      squares += here;
+    }
+    // Where the terms of a linear layer cancel, the square's error is relative to their sizes: its
+    // root is as much larger as the root of that error.
+    norms[to_size(k)] = round_up(std::sqrt(squares)) + rounding * pair_rounding();
+  }
+}
+
+double NetworkEngine::pair_rounding() const {
+  return 2 * std::sqrt(static_cast<double>(parameters_ + 64) * 0x1p-52);
+}
+
+void NetworkEngine::add_gradient_pairs(Workspace& workspace,
+                                       std::span<const double> gradient,
+                                       std::span<const double> difference,
+                                       std::span<double> sum) const {
+  auto& s = static_cast<Scratch&>(workspace);
+  SOTTO_CHECK(s.pairs && static_cast<std::int64_t>(sum.size()) == parameters_ &&
+              static_cast<std::int64_t>(std::min(gradient.size(), difference.size())) >= s.count);
+  for (const Trained& each : trained_) {
+    const auto form = layers_[each.layer]->gradient();
+    const auto slot = to_size(trained_of_[each.layer]);
+    const auto& now = s.storage[0].slots[slot];
+    const auto& then = s.storage[1].slots[slot];
+    // A term is formed before it is added: where its two parts cancel, it must not bring the
+    // rounding of large numbers into the sum. A part without weight is replaced by zeros.
+    s.rows.clear();
+    s.more_rows.clear();
+    s.weights.clear();
+    s.more_weights.clear();
+    s.left.clear();
+    s.more_left.clear();
+    const bool dense = form.kind == GradientKind::kDense;
+    const std::int64_t size = dense ? form.dense : form.right;
+    if (s.zeros.size() < size) s.zeros = network::Buffer(size);
+    for (std::int64_t k = 0; k < s.count; ++k) {
+      const double alpha = gradient[to_size(k)];
+      const double beta = difference[to_size(k)];
+      if (alpha == 0 && beta == 0) continue;
+      if (dense) {
+        s.rows.push_back(alpha == 0 ? s.zeros.data() : now.dense.data() + k * size);
+        s.more_rows.push_back(beta == 0 ? s.zeros.data() : then.dense.data() + k * size);
+        s.weights.push_back(alpha);
+        s.more_weights.push_back(beta);
+        continue;
+      }
+      s.rows.push_back(now.right.data() + k * size);
+      s.more_rows.push_back(beta == 0 ? s.zeros.data() : then.right.data() + k * size);
+      const float* slopes = now.left.data() + k * form.left;
+      const float* slopes_before = then.left.data() + k * form.left;
+      for (std::int64_t o = 0; o < form.outputs; ++o) {
+        const double here = slopes[o];
+        const double there = slopes_before[o];
+        s.left.push_back((alpha == 0 ? 0 : alpha * here) + (beta == 0 ? 0 : beta * (here - there)));
+        s.more_left.push_back(beta == 0 ? 0 : beta * there);
+      }
+    }
+    const auto rows = static_cast<std::int64_t>(s.rows.size());
+    double* total = open_total(each, s, sum);
+    if (dense) {
+      kernels_.add_row_pairs(s.rows.data(),
+                             s.weights.data(),
+                             s.more_rows.data(),
+                             s.more_weights.data(),
+                             rows,
+                             size,
+                             total);
+    } else {
+      kernels_.add_outer_pairs(s.left.data(),
+                               s.more_left.data(),
+                               form.outputs,
+                               s.rows.data(),
+                               s.more_rows.data(),
+                               rows,
+                               form.outputs,
+                               form.right,
+                               total);
+      add_biases(each, s, rows, total);
+    }
+    close_total(each, s, sum);
+  }
+}
+
+}  // namespace sotto

@@ -1,0 +1,125 @@
+// Norms and weighted sums of a block's per-example gradients (network.proof.md).
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/core/check.hpp"
+#include "sotto/objective/network/engine.hpp"
+#include "sotto/objective/network/layer.hpp"
+#include "sotto/objective/network/scratch.hpp"
+
+namespace sotto {
+
+using network::GradientKind;
+using network::to_size;
+
+double NetworkEngine::round_up(double norm) const {
+  return norm * (1 + static_cast<double>(parameters_ + 64) * 0x1p-52);
+}
+
+/// ‖gradient‖² of one layer and example: each square is exact, and a linear layer's is
+/// |δ|² (|a|² + 1).
+double NetworkEngine::square(const Trained& trained, const Storage& storage, std::int64_t k) const {
+  const auto form = layers_[trained.layer]->gradient();
+  const auto& slot = storage.slots[to_size(trained_of_[trained.layer])];
+  if (form.kind == GradientKind::kDense)
+    return kernels_.sum_squares(slot.dense.data() + k * form.dense, form.dense);
+  const double slopes = kernels_.sum_squares(slot.left.data() + k * form.left, form.left);
+  const double inputs = kernels_.sum_squares(slot.right.data() + k * form.right, form.right);
+  return slopes * (inputs + (form.bias ? 1 : 0));
+}
+
+void NetworkEngine::layer_norms(Workspace& workspace, std::span<double> norms) const {
+  auto& s = static_cast<Scratch&>(workspace);
+  SOTTO_CHECK(!s.pairs && norms.size() >= to_size(s.count) * trained_.size());
+  for (std::int64_t k = 0; k < s.count; ++k)
+    for (std::size_t l = 0; l < trained_.size(); ++l)
+      norms[to_size(k) * trained_.size() + l] =
+          round_up(std::sqrt(square(trained_[l], s.storage[0], k)));
+}
+
+void NetworkEngine::add_gradients(Workspace& workspace,
+                                  std::span<const double> weights,
+                                  std::span<double> sum) const {
+  auto& s = static_cast<Scratch&>(workspace);
+  SOTTO_CHECK(!s.pairs && static_cast<std::int64_t>(sum.size()) == parameters_ &&
+              static_cast<std::int64_t>(weights.size()) >= s.count);
+  for (const Trained& each : trained_) add_trained(each, s, weights, 1, sum);
+}
+
+void NetworkEngine::add_layer_gradients(Workspace& workspace,
+                                        std::span<const double> weights,
+                                        std::span<double> sum) const {
+  auto& s = static_cast<Scratch&>(workspace);
+  SOTTO_CHECK(!s.pairs && static_cast<std::int64_t>(sum.size()) == parameters_ &&
+              weights.size() >= to_size(s.count) * trained_.size());
+  for (std::size_t l = 0; l < trained_.size(); ++l)
+    add_trained(trained_[l], s, weights.subspan(l), trained_.size(), sum);
+}
+
+void NetworkEngine::add_trained(const Trained& trained,
+                                Scratch& s,
+                                std::span<const double> weights,
+                                std::size_t stride,
+                                std::span<double> sum) const {
+  const auto form = layers_[trained.layer]->gradient();
+  const auto& slot = s.storage[0].slots[to_size(trained_of_[trained.layer])];
+  s.rows.clear();
+  s.weights.clear();
+  s.left.clear();
+  for (std::int64_t k = 0; k < s.count; ++k) {
+    const double weight = weights[to_size(k) * stride];
+    if (weight == 0) continue;  // must not matter, even where the gradient is not finite
+    if (form.kind == GradientKind::kDense) {
+      s.rows.push_back(slot.dense.data() + k * form.dense);
+      s.weights.push_back(weight);
+    } else {
+      s.rows.push_back(slot.right.data() + k * form.right);
+      const float* slopes = slot.left.data() + k * form.left;
+      for (std::int64_t o = 0; o < form.outputs; ++o)
+        s.left.push_back(weight * static_cast<double>(slopes[o]));
+    }
+  }
+  const auto rows = static_cast<std::int64_t>(s.rows.size());
+  if (form.kind == GradientKind::kFactored) {
+    double* total = open_total(trained, s, sum);
+    kernels_.add_outer(
+        s.left.data(), form.outputs, s.rows.data(), rows, form.outputs, form.right, total);
+    add_biases(trained, s, rows, total);
+  } else {
+    kernels_.add_rows(
+        s.rows.data(), s.weights.data(), rows, form.dense, open_total(trained, s, sum));
+  }
+  close_total(trained, s, sum);
+}
+
+/// Adds the biases' part Σ_k left[k] to the total.
+void NetworkEngine::add_biases(const Trained& trained,
+                               const Scratch& s,
+                               std::int64_t rows,
+                               double* total) const {
+  const auto form = layers_[trained.layer]->gradient();
+  if (!form.bias) return;
+  double* biases = total + form.outputs * form.right;
+  for (std::int64_t k = 0; k < rows; ++k)
+    for (std::int64_t o = 0; o < form.outputs; ++o)
+      biases[o] += s.left[to_size(k * form.outputs + o)];
+}
+
+double* NetworkEngine::open_total(const Trained& trained, Scratch& s, std::span<double> sum) const {
+  if (trained.in_order) return sum.data() + trained.begin;
+  s.total.assign(trained.places.size(), 0.0);
+  return s.total.data();
+}
+
+/// From the kernels' order to that of the parameters.
+void NetworkEngine::close_total(const Trained& trained,
+                                const Scratch& s,
+                                std::span<double> sum) const {
+  if (trained.in_order) return;
+  double* target = sum.data() + trained.begin;
+  for (std::size_t j = 0; j < s.total.size(); ++j)
+    if (const std::int32_t place = trained.places[j]; place >= 0) target[place] += s.total[j];
+}
+
+}  // namespace sotto

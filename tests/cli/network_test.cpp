@@ -1,0 +1,191 @@
+// Networks from the outside: train, predict, model files.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "tests/support/command.hpp"
+
+namespace sotto::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string idx_file(const std::vector<std::uint32_t>& shape, const std::string& bytes) {
+  std::string file = {0, 0, 8, static_cast<char>(shape.size())};
+  for (const std::uint32_t extent : shape)
+    for (int shift = 24; shift >= 0; shift -= 8) file += static_cast<char>(extent >> shift);
+  return file + bytes;
+}
+
+/// Images of 6 x 6 pixels in three classes: which third of the rows is bright.
+struct Images {
+  TempDir dir;
+  std::string path;
+
+  explicit Images(std::uint32_t count = 600) {
+    std::mt19937 random(1);
+    std::string pixels, labels;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::uint32_t label = i % 3;
+      labels += static_cast<char>(label);
+      for (std::uint32_t y = 0; y < 6; ++y)
+        for (int x = 0; x < 6; ++x)
+          pixels += static_cast<char>(y / 2 == label ? 150 + random() % 100 : random() % 60);
+    }
+    path = dir.write("x-idx3-ubyte", idx_file({count, 6, 6}, pixels)) + "," +
+           dir.write("y-idx1-ubyte", idx_file({count}, labels));
+  }
+};
+
+constexpr const char* kNetwork = R"(
+input = [1, 6, 6]
+mean = [0.5]
+deviation = [0.25]
+layers = ["conv 4 3 stride 2", "tanh", "flatten", "linear 3"]
+)";
+
+TEST(Network, TrainsAndPredicts) {
+  const Images images;
+  const std::string net = images.dir.write("net.toml", kNetwork);
+  const std::string model = images.dir.file("model.json");
+  const auto run =
+      sotto({"train",     "--model",          net,         "--method",    "dp-sgd", "--epsilon",
+             "8",         "--delta",          "1e-4",      "--seed",      "1",      "--steps",
+             "60",        "--expected-batch", "100",       "--step-size", "0.3",    "--test",
+             images.path, "--json",           images.path, model});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_LE(json["epsilon_spent"].get<double>(), 8);
+  EXPECT_GT(json["test"]["accuracy"].get<double>(), 0.9);
+  EXPECT_EQ(json["test"]["confusion"].size(), 3u);
+  EXPECT_EQ(json["dimension"], 4 * 9 + 4 + 3 * 16 + 3);
+
+  const std::string out = images.dir.file("out.txt");
+  const auto predict = sotto({"predict", images.path, model, out});
+  ASSERT_EQ(predict.code, 0) << predict.err;
+  EXPECT_THAT(predict.out, HasSubstr("Accuracy = "));
+  EXPECT_THAT(predict.out, HasSubstr("(predicted)"));
+  const auto proba = sotto({"predict", "--proba", images.path, model, out});
+  ASSERT_EQ(proba.code, 0) << proba.err;
+  const std::string line = TempDir::read(out).substr(0, TempDir::read(out).find('\n'));
+  EXPECT_EQ(std::count(line.begin(), line.end(), ' '), 2);
+}
+
+TEST(Network, TheSameSeedsGiveTheSameModelForAnyThreads) {
+  const Images images(150);
+  const std::string net = images.dir.write("net.toml", kNetwork);
+  std::string first;
+  for (const char* threads : {"1", "3"}) {
+    const std::string model = images.dir.file("model.json");
+    const auto run = sotto({"train",
+                            "--model",
+                            net,
+                            "--method",
+                            "dp-srm",
+                            "--epsilon",
+                            "3",
+                            "--delta",
+                            "1e-3",
+                            "--seed",
+                            "4",
+                            "--steps",
+                            "5",
+                            "--expected-batch",
+                            "50",
+                            "--threads",
+                            threads,
+                            images.path,
+                            model});
+    ASSERT_EQ(run.code, 0) << run.err;
+    const auto weights = nlohmann::json::parse(TempDir::read(model))["weights"].dump();
+    if (first.empty()) first = weights;
+    EXPECT_EQ(weights, first);
+  }
+}
+
+TEST(Network, EveryMethodForNetworksRuns) {
+  const Images images(150);
+  const std::vector<std::vector<std::string>> cases = {
+      {"--method", "dp-gd", "--steps", "3"},
+      {"--method", "adp-sgd", "--steps", "3", "--expected-batch", "50"},
+      {"--method", "dp-sgd", "--steps", "3", "--update", "adam_bc", "--step-size", "0.01"},
+      {"--method", "dp-sgd", "--steps", "3", "--clip-rule", "layers"},
+      {"--method", "dp-sgd", "--steps", "3", "--clip-quantile", "0.5"},
+      {"--method", "dp-sgd", "--steps", "3", "--neighbours", "replace-one"}};
+  for (const auto& each : cases) {
+    std::vector<std::string> arguments = {
+        "train", "--model", "mlp:8", "--epsilon", "3", "--delta", "1e-3", "-q"};
+    arguments.insert(arguments.end(), each.begin(), each.end());
+    arguments.push_back(images.path);
+    arguments.push_back(images.dir.file("model.json"));
+    const auto run = sotto(arguments);
+    EXPECT_EQ(run.code, 0) << each[1] << ": " << run.err;
+  }
+}
+
+TEST(Network, FrozenLayersNeedAStartAndKeepIt) {
+  const Images images(150);
+  const std::string net = images.dir.write("net.toml", kNetwork);
+  const std::string frozen = images.dir.write("frozen.toml", R"(
+input = [1, 6, 6]
+mean = [0.5]
+deviation = [0.25]
+layers = ["conv 4 3 stride 2 frozen", "tanh", "flatten", "linear 3"]
+)");
+  const std::string model = images.dir.file("public.json");
+  ASSERT_EQ(
+      sotto({"train", "--model", net, "--method", "sgd", "--steps", "5", "-q", images.path, model})
+          .code,
+      0);
+  const std::string second = images.dir.file("second.json");
+  const std::vector<std::string> arguments = {"train",
+                                              "--model",
+                                              frozen,
+                                              "--epsilon",
+                                              "3",
+                                              "--delta",
+                                              "1e-3",
+                                              "-q",
+                                              "--steps",
+                                              "3",
+                                              images.path,
+                                              second};
+  const auto refused = sotto(arguments);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--pretrained"));
+  auto with_start = arguments;
+  with_start.insert(with_start.begin() + 1, {"--pretrained", model});
+  const auto run = sotto(with_start);
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto before = nlohmann::json::parse(TempDir::read(model))["weights"];
+  const auto after = nlohmann::json::parse(TempDir::read(second))["weights"];
+  for (std::size_t j = 0; j < 40; ++j) EXPECT_EQ(before[j], after[j]);
+  EXPECT_NE(before[45], after[45]);
+}
+
+TEST(Network, Mistakes) {
+  const Images images(30);
+  const auto train = [&](const std::string& model) {
+    return sotto({"train",
+                  "--model",
+                  model,
+                  "--epsilon",
+                  "1",
+                  "--delta",
+                  "1e-3",
+                  images.path,
+                  images.dir.file("m.json")});
+  };
+  EXPECT_EQ(train("mnist-cnn4").code, 2);
+  const auto batchnorm = train(images.dir.write(
+      "bn.toml", "input = [1, 6, 6]\nlayers = [\"batchnorm\", \"flatten\", \"linear 3\"]\n"));
+  EXPECT_EQ(batchnorm.code, 3);
+  EXPECT_THAT(batchnorm.err, HasSubstr("groupnorm"));
+  EXPECT_EQ(train("/nonexistent.toml").code, 6);
+}
+
+}  // namespace
+}  // namespace sotto::testing
