@@ -85,10 +85,10 @@ std::string audit_page(const MethodAuditOptions& options,
                        const std::vector<std::string>& command) {
   const Judgement& judged = report.judgement;
   Page page(fmt::format("Audit: {}", options.method),
-            fmt::format("{}: claimed epsilon {:g} at delta {:g}, {}",
+            fmt::format("{}: claimed epsilon {} at delta {}, {}",
                         to_string(report.verdict),
-                        options.epsilon,
-                        options.delta,
+                        short_text(options.epsilon),
+                        short_text(options.delta),
                         to_string(options.relation)));
   page.heading("Verdict");
   const VerdictWords words = words_for(report, options);
@@ -144,10 +144,10 @@ std::string one_run_page(const TrainOptions& train,
   const OneRunGuess& guess = report.guess;
   const bool contradicts = guess.lower_bound > report.epsilon;
   Page page(fmt::format("Audit in one run: {}", train.method),
-            fmt::format("{}: claimed epsilon {} at delta {:g}, zero-out",
+            fmt::format("{}: claimed epsilon {} at delta {}, zero-out",
                         contradicts ? "contradicts the claim" : "consistent",
                         rounded(report.epsilon),
-                        train.delta));
+                        short_text(train.delta)));
   page.banner(Tone::kDanger,
               "For the data's owner only",
               "Which canaries were inserted was decided by secret coins, and this page depends on "

@@ -52,7 +52,7 @@ void guarantee_table(Page& page, const std::vector<ReportedRun>& runs) {
                     Cell(privacy.is_private && run.record.epsilon_lower
                              ? rounded_down(*run.record.epsilon_lower)
                              : "-"),
-                    Cell(privacy.is_private ? fmt::format("{:g}", privacy.delta) : "-"),
+                    Cell(privacy.is_private ? short_text(privacy.delta) : "-"),
                     Cell(privacy.is_private ? std::string(to_string(privacy.neighbours)) : "-"),
                     Cell(privacy.unit),
                     Cell(privacy.is_private ? privacy.accountant : "-")});
@@ -89,10 +89,10 @@ void joint_budget(Page& page, const std::vector<ReportedRun>& runs) {
   }
   if (comparable)
     page.banner(Tone::kWarning,
-                fmt::format("If all {} used the same data: epsilon {} at delta {:g} together",
+                fmt::format("If all {} used the same data: epsilon {} at delta {} together",
                             runs.size(),
                             rounded_up(epsilon),
-                            delta),
+                            short_text(delta)),
                 "The budgets of runs on the same data add up, also those of runs that were thrown "
                 "away. `sotto account` prices the mixture more tightly.");
   else
@@ -125,7 +125,7 @@ void results_table(Page& page, const std::vector<ReportedRun>& runs) {
       const auto value = run.metric(name);
       rows.back().push_back(!value               ? Cell("-")
                             : name == "accuracy" ? Cell(fmt::format("{:.2f}", 100 * *value))
-                                                 : Cell(fmt::format("{:.5g}", *value)));
+                                                 : Cell(rounded(*value)));
     }
   }
   page.table(columns, rows);

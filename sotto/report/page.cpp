@@ -118,11 +118,18 @@ nlohmann::json to_json(const Chart& chart) {
     }
     series.push_back(std::move(one));
   }
-  return {{"x", chart.x_label},
-          {"y", chart.y_label},
-          {"log_x", chart.log_x},
-          {"log_y", chart.log_y},
-          {"series", std::move(series)}};
+  nlohmann::json json = {{"x", chart.x_label},
+                         {"y", chart.y_label},
+                         {"log_x", chart.log_x},
+                         {"log_y", chart.log_y},
+                         {"series", std::move(series)}};
+  const auto range = [&](const char* min, const char* max, std::pair<double, double> ends) {
+    json[min] = ends.first;
+    json[max] = ends.second;
+  };
+  if (chart.log_x) range("x_min", "x_max", log_x_range(chart));
+  if (chart.log_y) range("y_min", "y_max", log_y_range(chart));
+  return json;
 }
 
 }  // namespace

@@ -7,6 +7,16 @@
 namespace sotto {
 namespace {
 
+/// 1.2e-06 as 1.2e-6, and 1.2e+07 as 1.2e7.
+std::string tidy(std::string text) {
+  const std::size_t e = text.find('e');
+  if (e == std::string::npos) return text;
+  if (text[e + 1] == '+') text.erase(e + 1, 1);
+  const std::size_t digits = e + (text[e + 1] == '-' ? 2 : 1);
+  while (digits + 1 < text.size() && text[digits] == '0') text.erase(digits, 1);
+  return text;
+}
+
 /// `value` to four significant digits, by the given rounding.
 template <class Round>
 std::string in_four_digits(double value, const Round& round) {
@@ -17,7 +27,7 @@ std::string in_four_digits(double value, const Round& round) {
   const double nearest = std::round(value / unit);
   const double digits =
       std::abs(value / unit - nearest) < 1e-9 * std::abs(nearest) ? nearest : round(value / unit);
-  return fmt::format("{:.4g}", digits * unit);
+  return tidy(fmt::format("{:.4g}", digits * unit));
 }
 
 std::string unit_words(const PrivacyStatement& privacy) {
@@ -54,8 +64,8 @@ std::string relation_words(const PrivacyStatement& privacy) {
 std::string amount_words(const ReportedRun& run) {
   const RunRecord& record = run.record;
   const PrivacyStatement& privacy = record.privacy;
-  std::string text =
-      fmt::format("epsilon at most {} at delta {:g}", rounded_up(privacy.epsilon), privacy.delta);
+  std::string text = fmt::format(
+      "epsilon at most {} at delta {}", rounded_up(privacy.epsilon), short_text(privacy.delta));
   if (run.by_filter())
     return text + fmt::format(
                       ", certified by the {} filter: releases were chosen during the run, so the "
@@ -77,8 +87,7 @@ std::string odds_words(const PrivacyStatement& privacy) {
   return fmt::format(
       "Whatever somebody believed beforehand, seeing everything that was released moves the odds "
       "that a given {} was used by a factor of at most {}, up to the failure probability delta. "
-      "Who "
-      "would bet at 50 : 50 guesses rightly in at most {:.1f} % of cases.",
+      "Somebody who starts at 50 : 50 guesses rightly in at most {:.1f} % of cases.",
       privacy.unit == "row" ? "row" : "person",
       rounded_up(std::exp(privacy.epsilon)),
       std::ceil(1000 * best_guess(privacy.epsilon, privacy.delta)) / 10);
@@ -97,8 +106,9 @@ std::string rounded_down(double value) {
   return in_four_digits(value, [](double x) { return std::floor(x); });
 }
 std::string rounded(double value) {
-  return std::isfinite(value) ? fmt::format("{:.4g}", value) : "-";
+  return std::isfinite(value) ? tidy(fmt::format("{:.4g}", value)) : "-";
 }
+std::string short_text(double value) { return tidy(fmt::format("{:g}", value)); }
 
 std::string with_commas(std::int64_t value) {
   std::string text = fmt::format("{}", value);
@@ -112,9 +122,8 @@ PrivacyWords privacy_words(const ReportedRun& run) {
   const bool by_row = privacy.unit == "row";
   PrivacyWords words;
   words.headline = fmt::format(
-      "Everything that this run released, the model included, would look almost the same {} any "
-      "one "
-      "{} of the training data.",
+      "Everything that this run released, the model included, would look almost the same "
+      "{} any one {} of the training data.",
       privacy.neighbours == Relation::kReplaceOne ? "with other values in" : "without",
       unit_words(privacy));
   words.promise = {

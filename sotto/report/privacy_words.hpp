@@ -29,6 +29,8 @@ std::string rounded_up(double value);
 std::string rounded_down(double value);
 /// With four significant digits; `-` if it is not finite.
 std::string rounded(double value);
+/// As short as {:g}, and 1e-06 as 1e-6.
+std::string short_text(double value);
 /// 32561 as 32,561.
 std::string with_commas(std::int64_t value);
 

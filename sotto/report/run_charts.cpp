@@ -12,10 +12,20 @@ double place(const Point& point, bool several) {
   return several ? point.passes : static_cast<double>(point.step);
 }
 
+/// Runs of a few passes beside runs of hundreds would be squeezed into the axis.
+bool differ_in_length(std::span<const ReportedRun> runs) {
+  const auto passes = [](const ReportedRun& a, const ReportedRun& b) {
+    return a.record.passes < b.record.passes;
+  };
+  const auto [least, most] = std::minmax_element(runs.begin(), runs.end(), passes);
+  return most->record.passes > 8 * least->record.passes && least->record.passes > 0;
+}
+
 Chart empty_chart(std::span<const ReportedRun> runs, std::string title, std::string y) {
   Chart chart;
   chart.title = std::move(title);
   chart.x_label = runs.size() > 1 ? "passes over the data" : "step";
+  chart.log_x = differ_in_length(runs);
   chart.y_label = std::move(y);
   return chart;
 }

@@ -31,17 +31,17 @@ void privacy_section(Page& page, const ReportedRun& run) {
                   : "That is differential privacy. The sections below say how much, and where it "
                     "ends.");
   const double budget = run.record.epsilon_budget;
-  page.figures(
-      {{"epsilon spent",
-        rounded_up(privacy.epsilon),
-        std::isfinite(budget) ? fmt::format("of {:g} granted", budget) : "noise given by hand"},
-       {"delta", fmt::format("{:g}", privacy.delta), "probability of failure"},
-       {"protected",
-        privacy.unit == "row" ? "each row" : "each person",
-        privacy.unit == "row" ? "" : "column `" + privacy.unit + "`"},
-       {privacy.neighbours == Relation::kAddRemove ? "declared number" : "how many",
-        with_commas(privacy.public_n),
-        privacy.unit == "row" ? "rows" : "persons"}});
+  page.figures({{"epsilon spent",
+                 rounded_up(privacy.epsilon),
+                 std::isfinite(budget) ? fmt::format("at most, of {} granted", short_text(budget))
+                                       : "at most; noise given by hand"},
+                {"delta", short_text(privacy.delta), "probability of failure"},
+                {"protected",
+                 privacy.unit == "row" ? "each row" : "each person",
+                 privacy.unit == "row" ? "" : "column `" + privacy.unit + "`"},
+                {privacy.neighbours == Relation::kAddRemove ? "declared number" : "how many",
+                 with_commas(privacy.public_n),
+                 privacy.unit == "row" ? "rows" : "persons"}});
   std::vector<std::pair<std::string, Cell>> promise;
   for (const auto& [label, text] : words.promise) promise.emplace_back(label, text);
   page.facts(promise);
@@ -75,7 +75,9 @@ void values_section(Page& page, const ReportedRun& run) {
   page.heading("Released values");
   page.figures({{"steps", with_commas(record.steps)},
                 {"passes over the data", rounded(record.passes), "expected"},
-                {"gradients", rounded(record.gradient_evaluations), "of single units, expected"},
+                {"gradients",
+                 with_commas(std::llround(record.gradient_evaluations)),
+                 "of single units, expected"},
                 {"training time", fmt::format("{:.3g} s", record.train_seconds)}});
   if (const Chart chart = gradient_chart(alone(run)); has_points(chart))
     page.chart(chart);
@@ -159,7 +161,7 @@ void circumstances(Page& page, const ReportedRun& run) {
   page.paragraph(
       "`given` by whoever ran it, a `default`, or chosen by a `rule` from public facts; never from "
       "the rows.");
-  page.table({"setting", "value", "origin", "part"}, setting_rows(run));
+  add_settings(page, run);
   if (record.privacy.is_private) {
     page.heading("Events");
     page.paragraph(fmt::format(
@@ -167,6 +169,15 @@ void circumstances(Page& page, const ReportedRun& run) {
         "drawn for it.",
         with_commas(record.privacy.noise_samples)));
     page.table({"release", {"planned", true}, {"charged", true}}, event_rows(record));
+    if (!run.prices.empty()) {
+      Rows prices;
+      for (const auto& [accountant, epsilon] : run.prices)
+        prices.push_back({Cell(accountant), Cell(rounded_up(epsilon))});
+      page.paragraph(
+          "When this page was made, every accountant with a theorem for these events priced them "
+          "anew, at the same delta. Each bound is valid; the smallest is the tightest.");
+      page.table({"accountant", {"epsilon", true}}, prices);
+    }
   }
   if (!record.warnings.empty()) {
     page.heading("Warnings");
@@ -198,6 +209,10 @@ void circumstances(Page& page, const ReportedRun& run) {
 
 void add_warnings(Page& page, const ReportedRun& run, const std::string& who) {
   const PrivacyStatement& privacy = run.record.privacy;
+  if (!run.contradictions.empty())
+    page.banner(Tone::kDanger,
+                "DO NOT TRUST: the run record contradicts itself",
+                who + fmt::format(": {}.", fmt::join(run.contradictions, "; ")));
   if (privacy.unsafe_diagnostics)
     page.banner(Tone::kDanger,
                 "NOT PRIVATE: true training values were printed",
@@ -246,7 +261,10 @@ std::string shell_command(const std::vector<std::string>& arguments) {
 std::string run_page(const ReportedRun& run) {
   const RunRecord& record = run.record;
   Page page(fmt::format("Privacy report: {}", record.method),
-            brief(record) + (record.finished.empty() ? "" : " · " + record.finished));
+            fmt::format("{} steps, stopped: {}{}",
+                        with_commas(record.steps),
+                        record.stopped,
+                        record.finished.empty() ? "" : " · " + record.finished));
   add_warnings(page, run, "This run");
   privacy_section(page, run);
   budget_section(page, run);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -20,7 +21,7 @@ std::string shown(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return text;
-  return fmt::format("{:.6g}", value);
+  return short_text(value);
 }
 
 Expected<CanonicalEvent> terms_of(const std::string& text, Relation relation) {
@@ -72,6 +73,19 @@ Rows setting_rows(const ReportedRun& run) {
   return rows;
 }
 
+void add_settings(Page& page, const ReportedRun& run) {
+  std::vector<std::pair<std::string, Rows>> parts;
+  for (auto& row : setting_rows(run)) {
+    const std::string part = row.back().text;
+    row.pop_back();
+    auto found =
+        std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.first == part; });
+    if (found == parts.end()) found = parts.insert(parts.end(), {part, {}});
+    found->second.push_back(std::move(row));
+  }
+  for (const auto& [part, rows] : parts) page.table({"setting", "value", "origin"}, rows, part);
+}
+
 Rows event_rows(const RunRecord& record) {
   const Relation relation = record.privacy.neighbours;
   const auto charged = terms_of(record.privacy.events, relation);
@@ -115,7 +129,7 @@ std::vector<Figure> metric_figures(const ReportedRun& run) {
                                           : "MAE",
                          fmt::format("{:.4f}", value)});
     else
-      figures.push_back({name, fmt::format("{:.5g}", value)});
+      figures.push_back({name, rounded(value)});
   }
   return figures;
 }

@@ -12,6 +12,9 @@ namespace sotto {
 /// Setting, value, origin, part (privacy, data, model, method), in this order.
 Rows setting_rows(const ReportedRun& run);
 
+/// The same as tables, one a part.
+void add_settings(Page& page, const ReportedRun& run);
+
 /// Release, how often it was planned, how often it was charged. Many kinds are cut short, with a
 /// last row that says how many there are. An event that can't be read is one row of text.
 Rows event_rows(const RunRecord& record);

@@ -13,13 +13,17 @@ TEST(Rounding, KeepsBoundsBounds) {
   EXPECT_EQ(rounded_up(1.00001), "1.001");
   EXPECT_EQ(rounded_up(1), "1");
   EXPECT_EQ(rounded_up(0.3), "0.3") << "its binary digits are a little above 0.3";
-  EXPECT_EQ(rounded_up(12345.6), "1.235e+04");
-  EXPECT_EQ(rounded_up(1.23411e-7), "1.235e-07");
+  EXPECT_EQ(rounded_up(12345.6), "1.235e4");
+  EXPECT_EQ(rounded_up(1.23411e-7), "1.235e-7");
   EXPECT_EQ(rounded_down(0.99999), "0.9999");
   EXPECT_EQ(rounded_down(2.71828), "2.718");
   EXPECT_EQ(rounded_down(0), "0");
   EXPECT_EQ(rounded_up(std::numeric_limits<double>::infinity()), "infinite");
   EXPECT_EQ(rounded(std::nan("")), "-");
+  EXPECT_EQ(short_text(1e-6), "1e-6");
+  EXPECT_EQ(short_text(1e-10), "1e-10");
+  EXPECT_EQ(short_text(2.5e7), "2.5e7");
+  EXPECT_EQ(short_text(0.5), "0.5");
 }
 
 TEST(Rounding, NeverCrossesTheValue) {

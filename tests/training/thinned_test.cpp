@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace sotto {
 namespace {
 
@@ -25,6 +27,17 @@ TEST(Thinned, KeepsEvenlySpacedStepsOfALongOne) {
   for (std::size_t k = 0; k < kept.size(); ++k)
     EXPECT_EQ(kept[k], static_cast<int>(k + 1) * kept.front());
   EXPECT_LT(made, 60) << "points that are not kept are not made";
+}
+
+TEST(Thinned, KeepsTheBeginningWhereThereIsRoom) {
+  Thinned<int> points(32);
+  for (int step = 1; step <= 10'000; ++step) points.offer(step, [&] { return step; });
+  const std::vector<int> kept = points.take();
+  EXPECT_LE(kept.size(), 32u);
+  EXPECT_GE(kept.size(), 16u);
+  EXPECT_TRUE(std::is_sorted(kept.begin(), kept.end()));
+  for (const int power : {1, 2, 4, 8, 16, 32, 64, 128})
+    EXPECT_EQ(std::count(kept.begin(), kept.end(), power), 1) << power;
 }
 
 TEST(Thinned, OfNoneKeepsNone) {

@@ -23,7 +23,8 @@
     return null;
   }
 
-  const axis = (title, log) => ({
+  const axis = (title, log, min, max) => ({
+    min, max,
     type: log ? "logarithmic" : "linear",
     title: { display: true, text: title },
     ticks: { maxRotation: 0, autoSkipPadding: 12, callback: log ? log_tick : short },
@@ -37,7 +38,7 @@
       const few = series.points.length <= 16;
       list.push({ label: series.name || spec.y, data: series.points, series: k, band: false,
         borderWidth: 2, borderDash: series.dashed ? [6, 5] : [], showLine: !series.markers, tension: 0,
-        pointRadius: series.markers ? 4 : few ? 3 : 0, pointHitRadius: 8, fill: false });
+        pointRadius: series.markers ? 4 : few && !series.dashed ? 3 : 0, pointHitRadius: 8, fill: false });
       if (!series.lower) return;
       const edge = { series: k, band: true, borderWidth: 0, pointRadius: 0, pointHitRadius: 0 };
       list.push({ ...edge, label: "", data: series.lower, fill: false });
@@ -109,7 +110,7 @@
             },
           },
         },
-        scales: { x: axis(spec.x, spec.log_x), y: axis(spec.y, spec.log_y) },
+        scales: { x: axis(spec.x, spec.log_x, spec.x_min, spec.x_max), y: axis(spec.y, spec.log_y, spec.y_min, spec.y_max) },
       },
     });
     legend(chart, spec, figures[i]);
