@@ -15,6 +15,7 @@
 #include "method_options.hpp"
 #include "network_run.hpp"
 #include "progress.hpp"
+#include "run_outputs.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/objective/glm.hpp"
@@ -45,7 +46,7 @@ struct Arguments {
   std::int64_t public_n = 0;
   std::string accountant;
   std::string test_path;
-  std::string record_path;
+  RunOutputs outputs;
   std::optional<std::uint64_t> seed;
   bool unsafe_diagnostics = false;
   int threads = 0;
@@ -258,7 +259,7 @@ Expected<int> run_train(const Arguments& arguments) {
         ErrorKind::kUsage,
         "train needs a data file and a model file to write: sotto train [options] DATA MODEL");
   SOTTO_TRY(check_writable(arguments.model_path));
-  if (!arguments.record_path.empty()) SOTTO_TRY(check_writable(arguments.record_path));
+  SOTTO_TRY(arguments.outputs.check());
 
   const auto begin = std::chrono::steady_clock::now();
   const bool classification = loss_info(request.loss).classification;
@@ -296,15 +297,17 @@ Expected<int> run_train(const Arguments& arguments) {
   }
 
   const GlmEngine engine(data.table, request.loss);
-  Progress progress(request.method->name, !talks);
+  Progress progress(request.method->name, !talks, request.method->is_private);
+  Checkpoints checkpoints(progress, problem.dimension, test && arguments.outputs.wanted());
   SOTTO_ASSIGN(TrainResult result,
-               train(engine, problem, request.train, std::move(prepared), progress));
+               train(engine, problem, request.train, std::move(prepared), checkpoints));
   progress.finish();
   RunRecord& record = result.record;
   record.loss = to_string(request.loss);
   record.regularizer = request.regularizer.to_string();
   record.constraint = arguments.constraint;
   record.load_seconds = load_seconds;
+  record.class_names = data.class_names;
   if (Progress::interrupted()) {
     fmt::print(stderr,
                "sotto: interrupted after {} steps; no model was written. {} tells what was spent "
@@ -316,6 +319,11 @@ Expected<int> run_train(const Arguments& arguments) {
   if (test) {
     record.test =
         evaluate(test->table, result.w, request.loss, problem.regularizer.value(result.w));
+    for (const auto& [step, passes, w] : checkpoints.take()) {
+      const Metrics metrics = evaluate(test->table, w, request.loss, problem.regularizer.value(w));
+      record.test_curve.push_back({step, passes, metrics.objective, {}});
+      if (classification) record.test_curve.back().accuracy = metrics.accuracy;
+    }
     const GlmEngine held_out(test->table, request.loss);
     if (held_out.units() >= 2) record.population = population_gradient(held_out, problem, result.w);
   }
@@ -333,12 +341,11 @@ Expected<int> run_train(const Arguments& arguments) {
   model.privacy = record.privacy;
   model.certificate = record.certificate;
   SOTTO_TRY(save_model(model, arguments.model_path));
-  if (!arguments.record_path.empty())
-    SOTTO_TRY(write_file_atomically(arguments.record_path, to_json(record).dump(1) + "\n"));
+  SOTTO_TRY(arguments.outputs.write(record));
 
   if (arguments.json) {
     nlohmann::json json = to_json(record);
-    json.erase("trace");
+    for (const char* curve : {"trace", "spending", "test_curve"}) json.erase(curve);
     fmt::print("{}\n", json.dump());
   } else {
     fmt::print("{}\n", brief(record));
@@ -405,7 +412,7 @@ Action add_train(CLI::App& app) {
   a->network.add_to(*verb);
   a->data.add_to(*verb);
   verb->add_option("--test", a->test_path, "a PUBLIC test set, for the metrics printed at the end");
-  verb->add_option("--record", a->record_path, "write the run record (JSON) here");
+  a->outputs.add_to(*verb);
   verb->add_option(
       "--seed", a->seed, "reproducible randomness for tests; marks the run as insecure");
   verb->add_flag("--unsafe-diagnostics",
@@ -421,7 +428,7 @@ With only --epsilon, --delta and the bound on the rows, every other setting foll
 (number of units, dimension, epsilon, delta, row norm), and `train` says what it picked.
 
   sotto train --epsilon 1 --delta 1e-6 --row-norm 3.74 --test a9a.t.gz a9a.gz model.json
-  sotto train --epsilon 1 --delta 1e-6 --schema adult.toml adult.data.gz model.json
+  sotto train --epsilon 1 --delta 1e-6 --schema adult.toml --report run.html adult.data.gz model.json
 
 Every charge is written to MODEL.journal before its answer exists.)");
   return [a] { return run_train(*a); };

@@ -69,6 +69,10 @@ class Ledger {
   std::int64_t samples_spent() const { return samples_spent_; }
   /// Upper bound on the epsilon of what was charged so far, at the budget's delta.
   Expected<double> epsilon_spent() const;
+  /// With a filter: the share of its budget that is used up, in [0, 1].
+  std::optional<double> filter_share() const {
+    return filter_ ? std::optional<double>(filter_->spent()) : std::nullopt;
+  }
   /// Upper bound on the epsilon of the whole plan.
   double epsilon_planned() const { return epsilon_planned_; }
 

@@ -13,12 +13,14 @@
 #include "sotto/oracle/private_oracle.hpp"
 #include "sotto/privacy/calibrate.hpp"
 #include "sotto/training/measures.hpp"
+#include "sotto/training/thinned.hpp"
 
 namespace sotto {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kTracePoints = 1000;
+constexpr std::size_t kSpendingPoints = 32;
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -28,42 +30,53 @@ Stream make_stream(const TrainOptions& options, Purpose purpose) {
   return options.seed ? Stream::seeded(*options.seed, purpose) : Stream::secure(purpose);
 }
 
-/// Keeps a trace of bounded length: every k-th step, k doubling whenever the trace is full.
+/// Remembers the run's trace and, for a private one, what had been spent.
 class Tracer final : public Observer {
  public:
-  /// `passes`: the expected passes over the data so far, which are public.
+  /// `passes`: the expected passes over the data so far, which are public. `ledger`: null if the
+  /// run is not private.
   Tracer(Observer& next,
          std::function<double()> passes,
+         const Ledger* ledger,
          std::chrono::steady_clock::time_point begin)
-      : next_(next), passes_(std::move(passes)), begin_(begin) {}
+      : next_(next), passes_(std::move(passes)), ledger_(ledger), begin_(begin) {}
 
   bool keep_going(const StepReport& step) override {
     StepReport report = step;
     report.passes = passes_();
-    if (report.step % every_ == 0) {
-      if (trace_.size() == kTracePoints) {
-        for (std::size_t k = 0; 2 * k + 1 < trace_.size(); ++k) trace_[k] = trace_[2 * k + 1];
-        trace_.resize(kTracePoints / 2);
-        every_ *= 2;
-      }
-      if (report.step % every_ == 0)
-        trace_.push_back({report.step,
-                          report.step_size,
-                          report.gradient_norm,
-                          report.passes,
-                          seconds_since(begin_)});
-    }
+    trace_.offer(report.step, [&] {
+      return TracePoint{report.step,
+                        report.step_size,
+                        report.gradient_norm,
+                        report.passes,
+                        seconds_since(begin_)};
+    });
+    if (ledger_) spending_.offer(report.step, [&] { return spent_after(report.step); });
     return next_.keep_going(report);
   }
 
-  std::vector<TracePoint> take() { return std::move(trace_); }
+  std::vector<TracePoint> trace() { return trace_.take(); }
+  /// With the run's end, whatever it released after the last step included.
+  std::vector<SpentPoint> spending(std::int64_t steps) {
+    std::vector<SpentPoint> points = spending_.take();
+    if (!ledger_) return points;
+    if (!points.empty() && points.back().step == steps) points.pop_back();
+    points.push_back(spent_after(steps));
+    return points;
+  }
 
  private:
+  SpentPoint spent_after(std::int64_t step) const {
+    return {
+        step, passes_(), ledger_->spent(), ledger_->samples_spent(), {}, ledger_->filter_share()};
+  }
+
   Observer& next_;
   std::function<double()> passes_;
+  const Ledger* ledger_;
   std::chrono::steady_clock::time_point begin_;
-  std::int64_t every_ = 1;
-  std::vector<TracePoint> trace_;
+  Thinned<TracePoint> trace_{kTracePoints};
+  Thinned<SpentPoint> spending_{kSpendingPoints};
 };
 
 Expected<void> check_budget(const TrainOptions& options, bool is_private) {
@@ -193,6 +206,7 @@ Expected<TrainResult> train(const Engine& engine,
   TrainResult result;
   RunRecord& record = result.record;
   record.version = kVersion;
+  record.versions = build_versions();
   record.method = prepared.method->name;
   record.privacy.is_private = is_private;
   record.privacy.delta = options.delta;
@@ -215,13 +229,14 @@ Expected<TrainResult> train(const Engine& engine,
   double evaluations = 0;
   double visits = 0;
   // Pricing, before and after, is not training.
-  const auto run = [&](auto& oracle) -> Expected<void> {
+  const auto run = [&](auto& oracle, const Ledger* ledger) -> Expected<void> {
     const auto start = std::chrono::steady_clock::now();
     const auto passes = [&] { return oracle.row_visits() / static_cast<double>(problem.n); };
-    Tracer tracer(observer, passes, start);
+    Tracer tracer(observer, passes, ledger, start);
     SOTTO_ASSIGN(answer, optimizer.run(oracle, prepared.noise_multiplier, tracer));
     record.train_seconds = seconds_since(start);
-    record.trace = tracer.take();
+    record.trace = tracer.trace();
+    record.spending = tracer.spending(answer.steps);
     return {};
   };
   if (is_private) {
@@ -241,7 +256,7 @@ Expected<TrainResult> train(const Engine& engine,
                          make_stream(options, Purpose::kSampling),
                          make_stream(options, Purpose::kNoise));
     record.calibrate_seconds += seconds_since(begin);
-    SOTTO_TRY(run(oracle));
+    SOTTO_TRY(run(oracle, &ledger));
     begin = std::chrono::steady_clock::now();
     SOTTO_TRY(ledger.close());
     SOTTO_ASSIGN(record.privacy.epsilon, ledger.epsilon_spent());
@@ -258,7 +273,7 @@ Expected<TrainResult> train(const Engine& engine,
     record.calibrate_seconds += seconds_since(begin);
   } else {
     ExactOracle oracle(engine, problem, make_stream(options, Purpose::kSampling));
-    SOTTO_TRY(run(oracle));
+    SOTTO_TRY(run(oracle, nullptr));
     record.privacy.epsilon = kInfinity;
     evaluations = oracle.gradient_evaluations();
     visits = oracle.row_visits();
@@ -270,6 +285,7 @@ Expected<TrainResult> train(const Engine& engine,
   record.gradient_evaluations = evaluations;
   record.passes = visits / static_cast<double>(problem.n);
   if (options.unsafe_diagnostics) record.diagnostics = true_values(engine, problem, answer.w);
+  record.finished = utc_now();
   result.w = std::move(answer.w);
   if (!result.w.allFinite())
     return fail(ErrorKind::kNoModel,
