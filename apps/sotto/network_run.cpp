@@ -72,20 +72,22 @@ Vector whole(const NetworkSpec& spec, Vector all, const Vector& trained) {
 /// agree.
 Expected<Vector> start_of(const NetworkSpec& spec, const NetworkArguments& arguments) {
   Vector all = initial_weights(spec, arguments.initial_seed);
-  if (arguments.start_path.empty()) {
+  if (arguments.pretrained_path.empty()) {
     for (const auto& layer : spec.layers)
       if (layer.frozen)
-        return fail(ErrorKind::kUsage,
-                    "a frozen layer keeps the weights it starts with: give --start MODEL.json, a "
-                    "network that was trained on public data.");
+        return fail(
+            ErrorKind::kUsage,
+            "a frozen layer keeps the weights it starts with: give --pretrained MODEL.json, a "
+            "network that was trained on public data.");
     return all;
   }
-  SOTTO_ASSIGN(const Model model, load_model(arguments.start_path));
-  SOTTO_ASSIGN(const NetworkSpec other, parse_network(model.network, arguments.start_path));
+  SOTTO_ASSIGN(const Model model, load_model(arguments.pretrained_path));
+  SOTTO_ASSIGN(const NetworkSpec other, parse_network(model.network, arguments.pretrained_path));
   const auto ranges = parameter_ranges(spec);
   const auto others = parameter_ranges(other);
   if (model.w.size() != parameter_count(other))
-    return fail(ErrorKind::kBadData, arguments.start_path + ": the weights don't fit the network.");
+    return fail(ErrorKind::kBadData,
+                arguments.pretrained_path + ": the weights don't fit the network.");
   for (std::size_t i = 0; i < ranges.size() && i < others.size(); ++i) {
     LayerSpec mine = spec.layers[i];
     mine.frozen = other.layers[i].frozen;
@@ -93,10 +95,10 @@ Expected<Vector> start_of(const NetworkSpec& spec, const NetworkArguments& argum
       all.segment(ranges[i].begin, ranges[i].count()) =
           model.w.segment(others[i].begin, others[i].count());
     else if (spec.layers[i].frozen)
-      return fail(
-          ErrorKind::kUsage,
-          fmt::format(
-              "layer {} is frozen, but {} has another layer there.", i + 1, arguments.start_path));
+      return fail(ErrorKind::kUsage,
+                  fmt::format("layer {} is frozen, but {} has another layer there.",
+                              i + 1,
+                              arguments.pretrained_path));
   }
   return all;
 }
@@ -200,7 +202,10 @@ void NetworkArguments::add_to(CLI::App& verb) {
   verb.add_option("--initial-seed", initial_seed, "public seed of the initial weights")
       ->capture_default_str()
       ->group("Network");
-  verb.add_option("--start", start_path, "start from the layers of this model; frozen ones need it")
+  verb.add_option(
+          "--pretrained",
+          pretrained_path,
+          "start from the layers of this model, trained on PUBLIC data; frozen ones need it")
       ->group("Network");
   verb.add_option(
           "--mean", mean, "public constants subtracted from the input, one or one a channel")

@@ -28,8 +28,10 @@ std::size_t Table::bytes() const {
          unit_offsets_.size() * sizeof(std::int64_t);
 }
 
-TableBuilder::TableBuilder(std::int64_t dim, bool sparse, const Options& options, bool units)
+TableBuilder::TableBuilder(
+    std::int64_t dim, bool sparse, const Options& options, bool units, PageFile dense_pages)
     : options_(options), features_(dim), has_units_(units) {
+  table_.dense_ = PagedArray<float>(std::move(dense_pages));
   SOTTO_CHECK(dim >= 0 && dim < std::numeric_limits<std::int32_t>::max());
   table_.dim_ = dim + (options.bias ? 1 : 0);
   table_.sparse_ = sparse;

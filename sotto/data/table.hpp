@@ -92,7 +92,12 @@ class TableBuilder {
                       std::span<const std::int64_t> units = {});
 
   /// `dim` counts the features without the bias; `units`: every row names its unit.
-  TableBuilder(std::int64_t dim, bool sparse, const Options& options, bool units = false);
+  /// `dense_pages`: where the values of a dense table are kept instead of memory.
+  TableBuilder(std::int64_t dim,
+               bool sparse,
+               const Options& options,
+               bool units = false,
+               PageFile dense_pages = {});
 
   /// A run of rows that one thread will write: exactly `rows`, with at most `entries` values in all
   /// (bias not counted; ignored when dense).

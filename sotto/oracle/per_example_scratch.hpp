@@ -2,6 +2,10 @@
 
 // Private to the files that implement PerExampleSum.
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -19,10 +23,19 @@ __extension__ typedef __int128 Int128;
 /// The grid is 2^-50 of the clip radius (rounded up to a power of 2).
 inline constexpr int kSumGridBits = 50;
 
+/// Rounded as the processor does; std::llrint, for which compilers make a call.
+inline std::int64_t to_nearest(double x) {
+#ifdef __SSE2__
+  return _mm_cvtsd_si64(_mm_set_sd(x));
+#else
+  return std::llrint(x);
+#endif
+}
+
 /// value * scale, rounded; saturates far outside anything a clipped sum can reach. NaN becomes 0.
 inline Int128 to_sum_grid(double value, double scale) {
   const double scaled = value * scale;
-  if (std::abs(scaled) < 0x1p62) return static_cast<Int128>(std::llrint(scaled));
+  if (std::abs(scaled) < 0x1p62) return static_cast<Int128>(to_nearest(scaled));
   if (!(std::abs(scaled) < 0x1p125))
     return std::isnan(scaled) ? 0 : (scaled > 0 ? Int128{1} << 125 : -(Int128{1} << 125));
   return static_cast<Int128>(scaled);

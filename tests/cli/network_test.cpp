@@ -155,9 +155,9 @@ layers = ["conv 4 3 stride 2 frozen", "tanh", "flatten", "linear 3"]
                                               second};
   const auto refused = sotto(arguments);
   EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("--start"));
+  EXPECT_THAT(refused.err, HasSubstr("--pretrained"));
   auto with_start = arguments;
-  with_start.insert(with_start.begin() + 1, {"--start", model});
+  with_start.insert(with_start.begin() + 1, {"--pretrained", model});
   const auto run = sotto(with_start);
   ASSERT_EQ(run.code, 0) << run.err;
   const auto before = nlohmann::json::parse(TempDir::read(model))["weights"];

@@ -211,6 +211,27 @@ TEST(TableBuilder, AnIncompletePieceIsABug) {
   EXPECT_THROW(builder.commit(writers), std::logic_error);
 }
 
+TEST(PagedArray, GrowsInAFileWithoutAName) {
+  PagedArray<int> array(PageFile::create("", 100).value());
+  array.grow(10);
+  for (std::size_t i = 0; i < 10; ++i) array[i] = static_cast<int>(i) + 1;
+  array.grow(100'000);
+  EXPECT_EQ(array[9], 10);
+  EXPECT_EQ(array[10], 0);
+  EXPECT_EQ(array[99'999], 0);
+  PagedArray<int> other = std::move(array);
+  other.truncate(5);
+  EXPECT_EQ(other[4], 5);
+}
+
+TEST(PagedArray, SaysWhereThereIsNoRoomForAFile) {
+  const auto missing = PageFile::create("/nonexistent", 100);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().kind, ErrorKind::kIo);
+  EXPECT_NE(missing.error().message.find("TMPDIR"), std::string::npos);
+  EXPECT_FALSE(PageFile::create("", std::size_t{1} << 55));
+}
+
 TEST(PagedArray, GrowsWithZerosAndKeepsContent) {
   PagedArray<int> array;
   for (std::size_t size = 1; size < 3000000; size = size * 3 + 1) {

@@ -92,11 +92,14 @@ TEST(NetworkEngine, FrozenLayersAreNotTrainedAndTheirFeaturesChangeNothing) {
     const auto features = frozen_features(table, part, all).value();
     ASSERT_TRUE(features);
     const auto rest = NetworkEngine::make(features->table, features->rest).value();
+    const auto mapped = frozen_features(table, part, all, 0).value();  // in a file
+    const auto on_disk = NetworkEngine::make(mapped->table, mapped->rest).value();
     ASSERT_EQ(rest->parameters(), engine->parameters());
     for (std::int64_t unit = 0; unit < 20; ++unit) {
       const Vector expected = gradient_of(*whole, unit, all).tail(w.size());
       EXPECT_EQ(gradient_of(*engine, unit, w), expected);
       EXPECT_EQ(gradient_of(*rest, unit, w), expected);
+      EXPECT_EQ(gradient_of(*on_disk, unit, w), expected);
     }
   }
   EXPECT_FALSE(frozen_features(table, spec, all).value());

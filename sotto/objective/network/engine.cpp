@@ -25,6 +25,8 @@ namespace {
 // A block's gradients; they are written once and read once.
 constexpr std::int64_t kBlockBytes = 6 << 20;
 constexpr std::int64_t kLargestBlock = 32;
+/// Where all gradients are kept as factors: a block's sum costs more than its examples.
+constexpr std::int64_t kLargestFactoredBlock = 128;
 
 bool is_activation(LayerKind kind) {
   return kind == LayerKind::kRelu || kind == LayerKind::kTanh || kind == LayerKind::kSigmoid ||
@@ -165,6 +167,7 @@ void NetworkEngine::build(const Vector& frozen) {
       first_trained_ = std::min(first_trained_, place);
       trained_of_.back() = static_cast<int>(trained_.size());
       trained_.push_back({place, parameters_, ranges[i].count(), layer->places()});
+      trained_.back().in_order = network::in_order(trained_.back().places);
       parameters_ += ranges[i].count();
       const auto form = layer->gradient();
       gradient_floats += form.dense + form.left + form.right;
@@ -178,13 +181,18 @@ void NetworkEngine::build(const Vector& frozen) {
   if (!found_tail) first_tail_ = layers_.size();
   outputs_ = shapes.back().channels;
   frozen_ = frozen;
-  block_size_ = std::clamp<std::int64_t>(
-      kBlockBytes / (4 * gradient_floats) / kChunk * kChunk, kChunk, kLargestBlock);
+  const bool factored = std::all_of(trained_.begin(), trained_.end(), [&](const Trained& each) {
+    return layers_[each.layer]->gradient().kind == network::GradientKind::kFactored;
+  });
+  block_size_ = std::clamp<std::int64_t>(kBlockBytes / (4 * gradient_floats) / kChunk * kChunk,
+                                         kChunk,
+                                         factored ? kLargestFactoredBlock : kLargestBlock);
 
   const auto features = network::features_of(input);
   input_places_.assign(to_size(spec_.input.size()), 0);
   for (std::size_t j = 0; j < features.size(); ++j)
     if (features[j] >= 0) input_places_[to_size(features[j])] = static_cast<std::int32_t>(j);
+  input_in_order_ = network::in_order(input_places_);
   if (spec_.mean.empty() && spec_.deviation.empty()) return;
   const std::int64_t pixels = spec_.input.height * spec_.input.width;
   for (std::int64_t column = 0; column < spec_.input.size(); ++column) {
@@ -250,6 +258,15 @@ const NetworkEngine::Point& NetworkEngine::point_at(std::span<const double> w,
 
 void NetworkEngine::load_input(std::int64_t row, float* input) const {
   const float* from = table_.row(row);
+  if (input_in_order_) {
+    const std::size_t count = input_places_.size();
+    if (input_scale_.empty())
+      std::copy_n(from, count, input);
+    else
+      for (std::size_t j = 0; j < count; ++j)
+        input[j] = from[j] * input_scale_[j] + input_shift_[j];
+    return;
+  }
   if (input_scale_.empty()) {
     for (std::size_t j = 0; j < input_places_.size(); ++j) input[input_places_[j]] = from[j];
     return;

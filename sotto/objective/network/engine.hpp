@@ -105,6 +105,7 @@ class NetworkEngine final : public Engine {
     std::int64_t begin = 0;  ///< among the trained parameters
     std::int64_t count = 0;
     std::vector<std::int32_t> places;
+    bool in_order = false;  ///< places are 0, 1, 2, …
   };
 
   NetworkEngine(const Table& table,
@@ -150,12 +151,12 @@ class NetworkEngine final : public Engine {
                    std::size_t stride,
                    std::span<double> sum) const;
   void add_biases(const Trained& trained,
-                  Scratch& scratch,
+                  const Scratch& scratch,
                   std::int64_t rows,
-                  std::span<double> sum) const;
-  void hand_over(const Trained& trained,
-                 const std::vector<double>& total,
-                 std::span<double> sum) const;
+                  double* total) const;
+  /// Where a layer's sum is made, in the kernels' order: in place, if that is the parameters'.
+  double* open_total(const Trained& trained, Scratch& scratch, std::span<double> sum) const;
+  void close_total(const Trained& trained, const Scratch& scratch, std::span<double> sum) const;
   Storage make_storage() const;
 
   const Table& table_;
@@ -167,6 +168,7 @@ class NetworkEngine final : public Engine {
   std::vector<int> trained_of_;  ///< for each layer its number among trained_, or -1
   Vector frozen_;
   std::vector<std::int32_t> input_places_;        ///< of the table's columns
+  bool input_in_order_ = false;                   ///< places are 0, 1, 2, …
   std::vector<float> input_scale_, input_shift_;  ///< by column; empty: as it stands
   std::size_t first_tail_ = 0;     ///< layers from here on take a whole chunk at a time
   std::size_t first_trained_ = 0;  ///< slopes are not wanted below this layer

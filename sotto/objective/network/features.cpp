@@ -1,5 +1,7 @@
 #include "sotto/objective/network/features.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -9,9 +11,15 @@
 
 namespace sotto {
 
+std::size_t most_feature_bytes() {
+  return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 2;
+}
+
 Expected<std::optional<FrozenFeatures>> frozen_features(const Table& table,
                                                         const NetworkSpec& spec,
-                                                        const Vector& w) {
+                                                        const Vector& w,
+                                                        std::size_t most_bytes) {
   SOTTO_TRY(shapes_of(spec));
   const auto ranges = parameter_ranges(spec);
   std::size_t first = 0;
@@ -35,7 +43,12 @@ Expected<std::optional<FrozenFeatures>> frozen_features(const Table& table,
                             spec.layers.end());
 
   const std::int64_t width = result.rest.input.size();
-  TableBuilder builder(width, false, {});
+  PageFile file;
+  const auto bytes = static_cast<std::size_t>(table.rows() * ((width + 7) / 8 * 8)) * sizeof(float);
+  if (bytes > most_bytes) {
+    SOTTO_ASSIGN(file, PageFile::create("", bytes));
+  }
+  TableBuilder builder(width, false, {}, false, std::move(file));
   std::vector<std::unique_ptr<Engine::Workspace>> workspaces;
   std::vector<std::vector<float>> features;
   for (int i = 0; i < thread_count(); ++i) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 
 #include "sotto/data/table.hpp"
@@ -15,11 +16,17 @@ struct FrozenFeatures {
   NetworkSpec rest;
 };
 
-/// Computed once, on all threads; the table takes 4 bytes a feature. `w`: the parameters of the
-/// whole network. None if no layer with parameters comes before the first that is trained. Fails as
-/// NetworkEngine::make does.
-Expected<std::optional<FrozenFeatures>> frozen_features(const Table& table,
-                                                        const NetworkSpec& spec,
-                                                        const Vector& w);
+/// Half of the machine's memory.
+std::size_t most_feature_bytes();
+
+/// Computed once, on all threads; the table takes 4 bytes a feature. Where that is more than
+/// `most_bytes` it is kept in a mapped file without a name. `w`: the parameters of the whole
+/// network. None if no layer with parameters comes before the first that is trained. Fails as
+/// NetworkEngine::make does, and with kIo where there is no room for the file.
+Expected<std::optional<FrozenFeatures>> frozen_features(
+    const Table& table,
+    const NetworkSpec& spec,
+    const Vector& w,
+    std::size_t most_bytes = most_feature_bytes());
 
 }  // namespace sotto

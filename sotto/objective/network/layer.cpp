@@ -51,6 +51,12 @@ std::vector<std::int32_t> features_of(const Layout& layout) {
   return features;
 }
 
+bool in_order(const std::vector<std::int32_t>& places) {
+  for (std::size_t j = 0; j < places.size(); ++j)
+    if (places[j] != static_cast<std::int32_t>(j)) return false;
+  return true;
+}
+
 std::vector<std::int32_t> multiples(std::int64_t count, std::int64_t step) {
   std::vector<std::int32_t> result;
   for (std::int64_t i = 0; i < count; ++i) result.push_back(static_cast<std::int32_t>(i * step));

@@ -151,6 +151,9 @@ std::vector<std::int32_t> features_of(const Layout& layout);
 /// 0, step, 2 step, …
 std::vector<std::int32_t> multiples(std::int64_t count, std::int64_t step);
 
+/// Whether the places are 0, 1, 2, …
+bool in_order(const std::vector<std::int32_t>& places);
+
 /// Panels of a right factor with `columns` columns (a multiple of kWidth): calls
 /// panel(first column, width).
 template <class Panel>

@@ -175,18 +175,16 @@ void NetworkEngine::add_gradient_pairs(Workspace& workspace,
       }
     }
     const auto rows = static_cast<std::int64_t>(s.rows.size());
+    double* total = open_total(each, s, sum);
     if (dense) {
-      s.total.assign(to_size(size), 0.0);
       kernels_.add_row_pairs(s.rows.data(),
                              s.weights.data(),
                              s.more_rows.data(),
                              s.more_weights.data(),
                              rows,
                              size,
-                             s.total.data());
-      hand_over(each, s.total, sum);
+                             total);
     } else {
-      s.total.assign(to_size(form.outputs * (form.right + (form.bias ? 1 : 0))), 0.0);
       kernels_.add_outer_pairs(s.left.data(),
                                s.more_left.data(),
                                form.outputs,
@@ -195,9 +193,10 @@ void NetworkEngine::add_gradient_pairs(Workspace& workspace,
                                rows,
                                form.outputs,
                                form.right,
-                               s.total.data());
-      add_biases(each, s, rows, sum);
+                               total);
+      add_biases(each, s, rows, total);
     }
+    close_total(each, s, sum);
   }
 }
 

@@ -82,39 +82,44 @@ void NetworkEngine::add_trained(const Trained& trained,
   }
   const auto rows = static_cast<std::int64_t>(s.rows.size());
   if (form.kind == GradientKind::kFactored) {
-    s.total.assign(to_size(form.outputs * (form.right + (form.bias ? 1 : 0))), 0.0);
+    double* total = open_total(trained, s, sum);
     kernels_.add_outer(
-        s.left.data(), form.outputs, s.rows.data(), rows, form.outputs, form.right, s.total.data());
-    add_biases(trained, s, rows, sum);
-    return;
+        s.left.data(), form.outputs, s.rows.data(), rows, form.outputs, form.right, total);
+    add_biases(trained, s, rows, total);
+  } else {
+    kernels_.add_rows(
+        s.rows.data(), s.weights.data(), rows, form.dense, open_total(trained, s, sum));
   }
-  s.total.assign(to_size(form.dense), 0.0);
-  kernels_.add_rows(s.rows.data(), s.weights.data(), rows, form.dense, s.total.data());
-  hand_over(trained, s.total, sum);
+  close_total(trained, s, sum);
 }
 
-/// Adds the biases' part Σ_k left[k] to the total, which then goes to the sum.
+/// Adds the biases' part Σ_k left[k] to the total.
 void NetworkEngine::add_biases(const Trained& trained,
-                               Scratch& s,
+                               const Scratch& s,
                                std::int64_t rows,
-                               std::span<double> sum) const {
+                               double* total) const {
   const auto form = layers_[trained.layer]->gradient();
-  if (form.bias) {
-    double* biases = s.total.data() + form.outputs * form.right;
-    for (std::int64_t k = 0; k < rows; ++k)
-      for (std::int64_t o = 0; o < form.outputs; ++o)
-        biases[o] += s.left[to_size(k * form.outputs + o)];
-  }
-  hand_over(trained, s.total, sum);
+  if (!form.bias) return;
+  double* biases = total + form.outputs * form.right;
+  for (std::int64_t k = 0; k < rows; ++k)
+    for (std::int64_t o = 0; o < form.outputs; ++o)
+      biases[o] += s.left[to_size(k * form.outputs + o)];
+}
+
+double* NetworkEngine::open_total(const Trained& trained, Scratch& s, std::span<double> sum) const {
+  if (trained.in_order) return sum.data() + trained.begin;
+  s.total.assign(trained.places.size(), 0.0);
+  return s.total.data();
 }
 
 /// From the kernels' order to that of the parameters.
-void NetworkEngine::hand_over(const Trained& trained,
-                              const std::vector<double>& total,
-                              std::span<double> sum) const {
+void NetworkEngine::close_total(const Trained& trained,
+                                const Scratch& s,
+                                std::span<double> sum) const {
+  if (trained.in_order) return;
   double* target = sum.data() + trained.begin;
-  for (std::size_t j = 0; j < total.size(); ++j)
-    if (const std::int32_t place = trained.places[j]; place >= 0) target[place] += total[j];
+  for (std::size_t j = 0; j < s.total.size(); ++j)
+    if (const std::int32_t place = trained.places[j]; place >= 0) target[place] += s.total[j];
 }
 
 }  // namespace sotto

@@ -19,6 +19,9 @@ Sampling sampling_of(std::int64_t batch, std::int64_t n) {
 }  // namespace
 
 double data_smoothness(const PublicProblem& problem) {
+  // Nothing bounds a network's: the number is what differences are clipped by, and was found on
+  // MNIST (docs/networks.md).
+  if (problem.network) return 0.2;
   const double R = std::isfinite(problem.row_norm) ? problem.row_norm : 1;
   return problem.loss.sup_abs_second() * R * R;
 }
@@ -26,7 +29,7 @@ double data_smoothness(const PublicProblem& problem) {
 RecursiveDescent::RecursiveDescent(RecursiveOptions options, const PublicProblem& problem)
     : options_(std::move(options)),
       steps_(Output(options_, options_.steps.value()).steps()),
-      smoothness_(data_smoothness(problem)),
+      smoothness_(options_.smoothness.value_or(data_smoothness(problem))),
       pair_sampling_(sampling_of(options_.expected_batch.value(), problem.n)),
       anchor_sampling_(sampling_of(options_.anchor_batch.value(), problem.n)) {
   SOTTO_CHECK(options_.step_size && options_.clip_radius && options_.difference_clip &&

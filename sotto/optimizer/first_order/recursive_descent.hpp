@@ -46,6 +46,7 @@ struct RecursiveOptions : OutputOptions {
   double accuracy = 0.05;  ///< zeta of the theory's step
   std::optional<double> clip_radius;
   std::optional<double> difference_clip;
+  std::optional<double> smoothness;
   std::string difference_bound = "adaptive";
   std::string clip_rule = "flat";
   std::string clipping = "separate";

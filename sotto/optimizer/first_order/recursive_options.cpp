@@ -32,6 +32,10 @@ void add_recursive_options(OptionTable<RecursiveOptions>& table) {
             &RecursiveOptions::difference_bound,
             {"adaptive", "fixed"},
             "adaptive: the smaller of C2 and what the last step allows, L1 |w_t - w_(t-1)|")
+      .number(
+          "smoothness",
+          &RecursiveOptions::smoothness,
+          "L1, how fast a unit's gradient changes with the model; clipping enforces what it says")
       .integer("expected_batch",
                &RecursiveOptions::expected_batch,
                "expected number of units a difference's batch; n: all of them")
@@ -52,6 +56,7 @@ Expected<void> check(const RecursiveOptions& options, const PublicProblem& probl
   for (const auto& [name, value] : {std::pair{"step_size", options.step_size},
                                     {"clip_radius", options.clip_radius},
                                     {"difference_clip", options.difference_clip},
+                                    {"smoothness", options.smoothness},
                                     {"accuracy", std::optional(options.accuracy)}})
     if (value && !(std::isfinite(*value) && *value > 0))
       return refuse(name, *value, "must be finite and > 0");
@@ -76,6 +81,7 @@ void fill_recursive(RecursiveOptions& options,
                     double passes) {
   const PublicProblem& problem = facts.problem;
   if (!options.clip_radius) options.clip_radius = default_clip_radius(problem);
+  if (!options.smoothness) options.smoothness = data_smoothness(problem);
   if (!options.difference_clip) options.difference_clip = 2 * *options.clip_radius;
   const Horizon horizon = horizon_of(facts, *options.clip_radius);
   const double longest_step = step_share / horizon.smoothness;
