@@ -56,6 +56,7 @@ int run_command_line(const std::vector<std::string>& arguments) {
                    add_report,
                    add_methods,
                    add_data,
+                   add_reproduce,
                    add_demo}) {
     Action action = add(app);
     verbs.emplace_back(app.get_subcommands({}).back(), std::move(action));

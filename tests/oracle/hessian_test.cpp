@@ -14,6 +14,7 @@
 #include "sotto/oracle/exact_oracle.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
 #include "sotto/oracle/private_oracle.hpp"
+#include "tests/oracle/hessian_rows.hpp"
 #include "tests/support/toy_engine.hpp"
 
 namespace sotto {
@@ -22,132 +23,9 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kZ = 2;
 
-struct Rows {
-  std::vector<std::vector<double>> x;
-  std::vector<double> y;
-  std::vector<std::int64_t> persons;
-  Table table(bool sparse = false) const {
-    const auto dim = static_cast<std::int64_t>(x[0].size());
-    std::vector<float> values, labels(y.begin(), y.end());
-    std::vector<std::int64_t> offsets{0};
-    std::vector<std::int32_t> columns;
-    for (const auto& row : x) {
-      for (std::size_t j = 0; j < row.size(); ++j) {
-        values.push_back(static_cast<float>(row[j]));
-        columns.push_back(static_cast<std::int32_t>(j));
-      }
-      offsets.push_back(std::ssize(values));
-    }
-    return sparse ? TableBuilder::sparse(dim, offsets, columns, values, labels, {}, persons)
-                  : TableBuilder::dense(std::ssize(x), dim, values, labels, {}, persons);
-  }
-};
-
-Rows random_rows(std::int64_t n, std::int64_t dim, unsigned seed, double scale = 0.5) {
-  std::mt19937_64 random(seed);
-  std::normal_distribution<float> normal;
-  Rows rows;
-  for (std::int64_t i = 0; i < n; ++i) {
-    rows.x.emplace_back();
-    for (std::int64_t j = 0; j < dim; ++j)
-      rows.x.back().push_back(static_cast<double>(static_cast<float>(scale) * normal(random)));
-    rows.y.push_back(random() % 2 ? 1 : -1);
-  }
-  return rows;
-}
-
-Vector wave(std::int64_t dim, double scale) {
-  Vector w(dim);
-  for (Eigen::Index j = 0; j < dim; ++j) w[j] = scale * std::sin(static_cast<double>(3 * j + 1));
-  return w;
-}
-
-/// Clipped pair sums of the logistic loss, written plainly; h infinite: Hessians alone, by their
-/// own norm.
-void plain_sums(const Rows& rows, const Vector& w, double radius, double h, Vector& g, Matrix& H) {
-  const Eigen::Index d = w.size();
-  g = Vector::Zero(d);
-  H = Matrix::Zero(d, d);
-  for (std::size_t i = 0; i < rows.x.size(); ++i) {
-    const Vector x = Eigen::Map<const Vector>(rows.x[i].data(), d).cast<float>().cast<double>();
-    const double p = 1 / (1 + std::exp(-rows.y[i] * x.dot(w)));
-    const Vector gradient = -rows.y[i] * (1 - p) * x;
-    const Matrix hessian = p * (1 - p) * x * x.transpose();
-    const double norm = std::isfinite(h)
-                            ? std::sqrt(gradient.squaredNorm() + hessian.squaredNorm() / (h * h))
-                            : hessian.norm();
-    const double weight = std::min(1.0, radius / norm);
-    g += weight * gradient;
-    H += weight * hessian;
-  }
-}
-
-TEST(HessianSums, EqualAPlainlyWrittenReference) {
-  for (const bool sparse : {false, true})
-    for (const std::int64_t dim : {1, 7, 30}) {
-      const Rows rows = random_rows(2500, dim, 3);
-      const Table table = rows.table(sparse);
-      const GlmEngine engine(table, {});
-      PerExampleSum sums(engine);
-      const Vector w = wave(dim, 0.4);
-      Vector g, expected_g;
-      Matrix H, expected_H;
-      for (const double radius : {0.05, 50.0}) {  // clips most rows; none
-        sums.clipped_hessians({}, w, radius, H);
-        plain_sums(rows, w, radius, kInfinity, expected_g, expected_H);
-        EXPECT_LE((H - expected_H).norm(), 1e-11 * (1 + expected_H.norm()));
-        EXPECT_EQ(H, Matrix(H.transpose()));
-        const Vector v = wave(dim, 1).normalized();
-        Vector product;
-        sums.clipped_hessian_products({}, w, radius, v, product);
-        EXPECT_LE((product - expected_H * v).norm(), 1e-11 * (1 + expected_H.norm()));
-      }
-      sums.clipped_pairs({}, w, 0.3, 0.4, g, H);
-      plain_sums(rows, w, 0.3, 0.4, expected_g, expected_H);
-      EXPECT_LE((g - expected_g).norm(), 1e-11 * (1 + expected_g.norm()));
-      EXPECT_LE((H - expected_H).norm(), 1e-11 * (1 + expected_H.norm()));
-    }
-}
-
-TEST(HessianSums, AreTheSameBitsForAnyNumberOfThreads) {
-  const Rows rows = random_rows(20'000, 12, 5);
-  const Table table = rows.table();
-  const GlmEngine engine(table, {});
-  const Vector w = wave(12, 0.4);
-  Matrix one, many, pair_one, pair_many;
-  Vector g_one, g_many;
-  const int before = thread_count();
-  set_thread_count(1);
-  PerExampleSum(engine).clipped_hessians({}, w, 0.1, one);
-  PerExampleSum(engine).clipped_pairs({}, w, 0.1, 0.3, g_one, pair_one);
-  set_thread_count(5);
-  PerExampleSum(engine).clipped_hessians({}, w, 0.1, many);
-  PerExampleSum(engine).clipped_pairs({}, w, 0.1, 0.3, g_many, pair_many);
-  set_thread_count(before);
-  EXPECT_EQ(one, many);
-  EXPECT_EQ(pair_one, pair_many);
-  EXPECT_EQ(g_one, g_many);
-}
-
-TEST(HessianSums, StayWithinTheirRoundingBoundOfAnExactSum) {
-  const Rows rows = random_rows(30'000, 5, 6, 3);
-  const Table table = rows.table();
-  const GlmEngine engine(table, {LossKind::kSquared});
-  PerExampleSum sums(engine);
-  Matrix H;
-  const double radius = 100;
-  sums.clipped_hessians({}, Vector::Zero(5), radius, H);
-  Eigen::Matrix<long double, 5, 5> exact = Eigen::Matrix<long double, 5, 5>::Zero();
-  for (std::int64_t i = 0; i < 30'000; ++i) {
-    Eigen::Matrix<long double, 5, 1> x;
-    for (Eigen::Index j = 0; j < 5; ++j) x[j] = static_cast<long double>(table.row(i)[j]);
-    exact += x * x.transpose() * std::min(1.0L, radius / x.squaredNorm());
-  }
-  const double error = static_cast<double>((H.cast<long double>() - exact).norm());
-  EXPECT_LE(error, sums.hessian_rounding_error(30'000, radius));
-  EXPECT_GT(sums.hessian_rounding_error(30'000, radius), 0);
-  EXPECT_LT(sums.hessian_rounding_error(30'000, radius), 1e-6 * radius);
-}
+using testing::random_rows;
+using testing::Rows;
+using testing::wave;
 
 PublicProblem problem_of(
     const Engine& engine, const LossSpec& loss, Relation relation, double row_norm, bool linear) {
