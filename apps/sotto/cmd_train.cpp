@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint_options.hpp"
 #include "data_options.hpp"
 #include "exit_codes.hpp"
 #include "method_options.hpp"
@@ -19,6 +20,7 @@
 #include "sotto/core/file.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/objective/glm.hpp"
+#include "sotto/report/live_view.hpp"
 #include "sotto/training/measures.hpp"
 #include "sotto/training/train.hpp"
 #include "summary.hpp"
@@ -47,6 +49,7 @@ struct Arguments {
   std::string accountant;
   std::string test_path;
   RunOutputs outputs;
+  CheckpointArguments checkpoint;
   std::optional<std::uint64_t> seed;
   bool unsafe_diagnostics = false;
   int threads = 0;
@@ -201,16 +204,49 @@ void print_prepared(const PreparedRun& run,
                run.accountant->name());
 }
 
+void print_plan(const PreparedRun& run,
+                const PublicProblem& problem,
+                const TrainOptions& options,
+                bool json,
+                std::optional<double> examples_a_second) {
+  const std::optional<double> passes = planned_passes(run);
+  const auto n = static_cast<double>(problem.n);
+  if (json) {
+    nlohmann::json object = to_json(run, options.delta);
+    object["n"] = problem.n;
+    object["dimension"] = problem.dimension;
+    if (passes) object["passes"] = *passes;
+    if (examples_a_second) object["examples_a_second"] = *examples_a_second;
+    if (passes && examples_a_second) object["seconds"] = *passes * n / *examples_a_second;
+    fmt::print("{}\n", object.dump());
+    return;
+  }
+  print_prepared(run, problem, options);
+  if (run.method->is_private)
+    fmt::print("plan {}\n",
+               run.plan.filter.empty() ? to_string(run.plan.event) : "filter " + run.plan.filter);
+  if (passes)
+    fmt::print("cost {:.4g} passes over the data, {:.4g} row visits{}\n",
+               *passes,
+               *passes * n,
+               examples_a_second ? fmt::format(", about {} here at {:.0f} examples a second",
+                                               duration_text(*passes * n / *examples_a_second),
+                                               *examples_a_second)
+                                 : "");
+  for (const auto& warning : run.warnings) fmt::print(stderr, "warning: {}\n", warning);
+}
+
 namespace {
 
-Expected<int> run_network(const Request& request, const Arguments& arguments) {
+NetworkRequest network_request(const Request& request, const Arguments& arguments) {
   NetworkRequest network;
   network.network = arguments.network;
   network.data = arguments.data;
   network.data_path = arguments.data_path;
   network.model_path = arguments.model_path;
   network.test_path = arguments.test_path;
-  network.record_path = arguments.record_path;
+  network.outputs = arguments.outputs;
+  network.checkpoint = arguments.checkpoint;
   network.regression = request.loss.kind == LossKind::kSquared;
   network.regularizer = request.regularizer;
   network.relation = request.relation;
@@ -218,7 +254,7 @@ Expected<int> run_network(const Request& request, const Arguments& arguments) {
   network.train = request.train;
   network.json = arguments.json;
   network.quiet = arguments.quiet;
-  return train_network(std::move(network));
+  return network;
 }
 
 Expected<int> dry_run(const Request& request, const Arguments& arguments) {
@@ -237,23 +273,18 @@ Expected<int> dry_run(const Request& request, const Arguments& arguments) {
       make_problem(request, arguments, arguments.public_n, dimension, row_norm);
   SOTTO_TRY(require_row_norm(problem, request));
   SOTTO_ASSIGN(const PreparedRun run, prepare(problem, request.train));
-  if (arguments.json) {
-    fmt::print("{}\n", to_json(run, request.train.delta).dump());
-  } else {
-    print_prepared(run, problem, request.train);
-    if (run.method->is_private)
-      fmt::print("plan {}\n",
-                 run.plan.filter.empty() ? to_string(run.plan.event) : "filter " + run.plan.filter);
-    for (const auto& warning : run.warnings) fmt::print(stderr, "warning: {}\n", warning);
-  }
+  print_plan(run, problem, request.train, arguments.json, {});
   return kSuccess;
 }
 
 Expected<int> run_train(const Arguments& arguments) {
   set_thread_count(arguments.threads);
   SOTTO_ASSIGN(Request request, read_request(arguments));
-  if (arguments.dry_run) return dry_run(request, arguments);
-  if (!arguments.network.model.empty()) return run_network(request, arguments);
+  const bool network = !arguments.network.model.empty();
+  if (arguments.dry_run)
+    return network ? dry_run_network(network_request(request, arguments))
+                   : dry_run(request, arguments);
+  if (network) return train_network(network_request(request, arguments));
   if (arguments.data_path.empty() || arguments.model_path.empty())
     return fail(
         ErrorKind::kUsage,
@@ -280,9 +311,16 @@ Expected<int> run_train(const Arguments& arguments) {
   SOTTO_TRY(require_row_norm(problem, request));
   request.train.unit = data.unit;
   request.train.journal_path = arguments.model_path + ".journal";
+  SOTTO_ASSIGN(request.train.checkpoint, arguments.checkpoint.options(arguments.data_path));
+  request.train.checkpoint.facts.emplace_back("--loss", to_string(request.loss));
+  request.train.checkpoint.facts.emplace_back("--bias", arguments.data.bias ? "given" : "none");
+  request.train.checkpoint.facts.emplace_back("the schema", public_digest(data.schema_text));
+  request.train.checkpoint.facts.emplace_back("the classes",
+                                              fmt::format("{}", fmt::join(data.class_names, ", ")));
   SOTTO_ASSIGN(PreparedRun prepared, prepare(problem, request.train));
   const bool talks = !arguments.quiet && !arguments.json;
   if (talks) print_prepared(prepared, problem, request.train);
+  if (talks) arguments.checkpoint.tell_resumed(prepared);
   if (!arguments.quiet)
     for (const auto& warning : prepared.warnings) fmt::print(stderr, "warning: {}\n", warning);
 
@@ -297,6 +335,7 @@ Expected<int> run_train(const Arguments& arguments) {
   }
 
   const GlmEngine engine(data.table, request.loss);
+  const std::size_t told = prepared.warnings.size();
   Progress progress(request.method->name, !talks, request.method->is_private);
   Checkpoints checkpoints(progress, problem.dimension, test && arguments.outputs.wanted());
   SOTTO_ASSIGN(TrainResult result,
@@ -309,13 +348,12 @@ Expected<int> run_train(const Arguments& arguments) {
   record.load_seconds = load_seconds;
   record.class_names = data.class_names;
   if (Progress::interrupted()) {
-    fmt::print(stderr,
-               "sotto: interrupted after {} steps; no model was written. {} tells what was spent "
-               "(`sotto account --journal` prices it).\n",
-               record.steps,
-               request.train.journal_path);
+    arguments.checkpoint.tell_interrupted(record, request.train.journal_path);
     return kInterrupted;
   }
+  if (!arguments.quiet)
+    for (std::size_t k = told; k < record.warnings.size(); ++k)
+      fmt::print(stderr, "warning: {}\n", record.warnings[k]);
   if (test) {
     record.test =
         evaluate(test->table, result.w, request.loss, problem.regularizer.value(result.w));
@@ -342,6 +380,7 @@ Expected<int> run_train(const Arguments& arguments) {
   model.certificate = record.certificate;
   SOTTO_TRY(save_model(model, arguments.model_path));
   SOTTO_TRY(arguments.outputs.write(record));
+  arguments.checkpoint.remove();
 
   if (arguments.json) {
     nlohmann::json json = to_json(record);
@@ -413,6 +452,7 @@ Action add_train(CLI::App& app) {
   a->data.add_to(*verb);
   verb->add_option("--test", a->test_path, "a PUBLIC test set, for the metrics printed at the end");
   a->outputs.add_to(*verb);
+  a->checkpoint.add_to(*verb);
   verb->add_option(
       "--seed", a->seed, "reproducible randomness for tests; marks the run as insecure");
   verb->add_flag("--unsafe-diagnostics",
@@ -420,7 +460,10 @@ Action add_train(CLI::App& app) {
                  "also print true training values; marks the run: they are not private");
   verb->add_option("--threads", a->threads, "0: all cores; the result does not depend on it")
       ->capture_default_str();
-  verb->add_flag("--dry-run", a->dry_run, "plan, noise and epsilon, without opening the rows");
+  verb->add_flag(
+      "--dry-run",
+      a->dry_run,
+      "plan, noise, epsilon and cost, without opening the rows (with --model: only to count them)");
   verb->add_flag("--json", a->json, "print one object for machines");
   verb->add_flag("-q,--quiet", a->quiet, "no notes and no progress");
   verb->footer(R"(
@@ -430,7 +473,12 @@ With only --epsilon, --delta and the bound on the rows, every other setting foll
   sotto train --epsilon 1 --delta 1e-6 --row-norm 3.74 --test a9a.t.gz a9a.gz model.json
   sotto train --epsilon 1 --delta 1e-6 --schema adult.toml --report run.html adult.data.gz model.json
 
-Every charge is written to MODEL.journal before its answer exists.)");
+Every charge is written to MODEL.journal before its answer exists.
+
+A long run that may be interrupted (docs/checkpoints.md): the same command starts it and goes on with it.
+^C ends it after the current step with exit code 130 and its state in the file.
+
+  sotto train --checkpoint run.ckpt --resume ... DATA MODEL)");
   return [a] { return run_train(*a); };
 }
 

@@ -15,7 +15,11 @@ namespace sotto::app {
 namespace {
 
 volatile std::sig_atomic_t interrupt_seen = 0;
-void on_interrupt(int) { interrupt_seen = 1; }
+// The first ^C ends the run after its step; a second one ends the program.
+void on_interrupt(int signal) {
+  interrupt_seen = 1;
+  std::signal(signal, SIG_DFL);
+}
 
 constexpr std::size_t kNarrowest = 50;
 
@@ -65,12 +69,25 @@ bool Progress::keep_going(const StepReport& report) {
              report.step_size,
              report.gradient_norm,
              report.passes,
-             std::chrono::duration<double>(now - begin_).count());
+             std::chrono::duration<double>(now - begin_).count(),
+             report.examples,
+             epsilon(report, now));
   if (now - last_ > std::chrono::milliseconds(100) || report.step == report.steps) {
     last_ = now;
     draw();
   }
   return interrupt_seen == 0;
+}
+
+// At most once a second, and so rarely that it takes less than a hundredth of the run.
+std::optional<double> Progress::epsilon(const StepReport& report,
+                                        std::chrono::steady_clock::time_point now) {
+  if (!report.epsilon_spent || now < next_epsilon_) return {};
+  const std::optional<double> spent = (*report.epsilon_spent)();
+  const auto end = std::chrono::steady_clock::now();
+  next_epsilon_ = end + std::max<std::chrono::steady_clock::duration>(std::chrono::seconds(1),
+                                                                      100 * (end - now));
+  return spent;
 }
 
 void Progress::draw() {

@@ -64,12 +64,17 @@ void LiveView::step(std::int64_t step,
                     double step_size,
                     double gradient_norm,
                     double passes,
-                    double seconds) {
+                    double seconds,
+                    double examples,
+                    std::optional<double> epsilon) {
+  if (!first_) first_ = Point{step, seconds, examples};
   step_ = step;
   steps_ = steps;
   step_size_ = step_size;
   passes_ = passes;
   seconds_ = seconds;
+  examples_ = examples;
+  if (epsilon) epsilon_ = epsilon;
   sum_ += gradient_norm;
   if (++summed_ < every_) return;
   norms_.push_back(sum_ / static_cast<double>(summed_));
@@ -84,7 +89,11 @@ void LiveView::step(std::int64_t step,
 
 std::vector<std::string> LiveView::lines(std::size_t width, bool unicode) const {
   const double share = steps_ > 0 ? static_cast<double>(step_) / static_cast<double>(steps_) : 0;
-  const double left = share > 0 ? seconds_ * (1 - share) / share : INFINITY;
+  // All steps that were made here took seconds_; what was made before them, elsewhere, nothing.
+  const auto made = static_cast<double>(first_ ? step_ - first_->step + 1 : 0);
+  const double left = made > 0 ? seconds_ * static_cast<double>(steps_ - step_) / made : INFINITY;
+  const double elapsed = first_ ? seconds_ - first_->seconds : 0;
+  const double rate = elapsed > 0 ? (examples_ - first_->examples) / elapsed : 0;
   const std::size_t bar_width = std::clamp<std::size_t>(width / 4, 8, 30);
   const auto full = static_cast<std::size_t>(std::lround(share * static_cast<double>(bar_width)));
   const std::string head = fmt::format("{} [{}{}] step {}/{}, {} left",
@@ -94,12 +103,15 @@ std::vector<std::string> LiveView::lines(std::size_t width, bool unicode) const 
                                        step_,
                                        steps_,
                                        duration_text(left));
-  const std::string what =
-      fmt::format("  {}{:.4g} passes, step size {:.4g}",
-                  private_ ? fmt::format("{:.0f}% of the planned releases spent, ", 100 * share)
-                           : "NOT private, ",
-                  passes_,
-                  step_size_);
+  const std::string spent =
+      !private_  ? "NOT private, "
+      : epsilon_ ? fmt::format("epsilon {:.4g} spent, ", *epsilon_)
+                 : fmt::format("{:.0f}% of the planned releases spent, ", 100 * share);
+  const std::string what = fmt::format("  {}{}{:.4g} passes, step size {:.4g}",
+                                       spent,
+                                       rate > 0 ? fmt::format("{:.0f} examples/s, ", rate) : "",
+                                       passes_,
+                                       step_size_);
   const double last = norms_.empty() ? 0 : norms_.back();
   if (!is_drawn(last))
     return {cut(head, width), cut(what, width), cut("  no gradient norms released", width)};

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,13 +14,17 @@ class LiveView {
  public:
   LiveView(std::string method, bool private_run);
 
-  /// After a step. `steps`: planned in all; `gradient_norm`: of the released gradient, 0 if none.
+  /// After a step. `steps`: planned in all; `gradient_norm`: of the released gradient, 0 if none;
+  /// `seconds`: since this program began, which may have been at a later step than the first;
+  /// `examples`: rows visited so far; `epsilon`: of what was charged so far, if somebody asked.
   void step(std::int64_t step,
             std::int64_t steps,
             double step_size,
             double gradient_norm,
             double passes,
-            double seconds);
+            double seconds,
+            double examples = 0,
+            std::optional<double> epsilon = {});
 
   /// Three lines of at most `width` columns: how far it is, what was released, the recent gradient
   /// norms as a curve. `unicode`: block characters instead of ASCII.
@@ -33,6 +38,14 @@ class LiveView {
   double step_size_ = 0;
   double passes_ = 0;
   double seconds_ = 0;
+  struct Point {
+    std::int64_t step;
+    double seconds;
+    double examples;
+  };
+  std::optional<Point> first_;  ///< that was seen: speed is measured from there
+  double examples_ = 0;
+  std::optional<double> epsilon_;
   /// Means over runs of `every_` steps; halved when full.
   std::vector<double> norms_;
   double sum_ = 0;

@@ -36,6 +36,11 @@ class Thinned {
     return points;
   }
 
+  /// For a run that is continued: its points so far, by step, and every how many steps they are
+  /// kept.
+  std::vector<std::pair<std::int64_t, Point>>& points() { return points_; }
+  std::int64_t& every() { return every_; }
+
  private:
   bool keeps(std::int64_t step) const {
     return step % every_ == 0 ||

@@ -4,23 +4,23 @@
 
 #include <chrono>
 #include <cmath>
-#include <functional>
+#include <filesystem>
 #include <limits>
 #include <utility>
 
+#include "sotto/core/file.hpp"
 #include "sotto/core/version.hpp"
 #include "sotto/oracle/exact_oracle.hpp"
 #include "sotto/oracle/private_oracle.hpp"
 #include "sotto/privacy/calibrate.hpp"
 #include "sotto/training/measures.hpp"
-#include "sotto/training/thinned.hpp"
+#include "sotto/training/run_facts.hpp"
+#include "sotto/training/tracer.hpp"
 
 namespace sotto {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t kTracePoints = 1000;
-constexpr std::size_t kSpendingPoints = 32;
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -29,55 +29,6 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 Stream make_stream(const TrainOptions& options, Purpose purpose) {
   return options.seed ? Stream::seeded(*options.seed, purpose) : Stream::secure(purpose);
 }
-
-/// Remembers the run's trace and, for a private one, what had been spent.
-class Tracer final : public Observer {
- public:
-  /// `passes`: the expected passes over the data so far, which are public. `ledger`: null if the
-  /// run is not private.
-  Tracer(Observer& next,
-         std::function<double()> passes,
-         const Ledger* ledger,
-         std::chrono::steady_clock::time_point begin)
-      : next_(next), passes_(std::move(passes)), ledger_(ledger), begin_(begin) {}
-
-  bool keep_going(const StepReport& step) override {
-    StepReport report = step;
-    report.passes = passes_();
-    trace_.offer(report.step, [&] {
-      return TracePoint{report.step,
-                        report.step_size,
-                        report.gradient_norm,
-                        report.passes,
-                        seconds_since(begin_)};
-    });
-    if (ledger_) spending_.offer(report.step, [&] { return spent_after(report.step); });
-    return next_.keep_going(report);
-  }
-
-  std::vector<TracePoint> trace() { return trace_.take(); }
-  /// With the run's end, whatever it released after the last step included.
-  std::vector<SpentPoint> spending(std::int64_t steps) {
-    std::vector<SpentPoint> points = spending_.take();
-    if (!ledger_) return points;
-    if (!points.empty() && points.back().step == steps) points.pop_back();
-    points.push_back(spent_after(steps));
-    return points;
-  }
-
- private:
-  SpentPoint spent_after(std::int64_t step) const {
-    return {
-        step, passes_(), ledger_->spent(), ledger_->samples_spent(), {}, ledger_->filter_share()};
-  }
-
-  Observer& next_;
-  std::function<double()> passes_;
-  const Ledger* ledger_;
-  std::chrono::steady_clock::time_point begin_;
-  Thinned<TracePoint> trace_{kTracePoints};
-  Thinned<SpentPoint> spending_{kSpendingPoints};
-};
 
 Expected<void> check_budget(const TrainOptions& options, bool is_private) {
   if (!is_private) return {};
@@ -103,6 +54,69 @@ Expected<double> single_release_multiplier(const PublicProblem& problem,
   if (options.noise_multiplier) return *options.noise_multiplier / 10;
   return calibrate_noise([&](double z) { return Event::gaussian(z, problem.relation); },
                          {*options.epsilon, options.delta});
+}
+
+/// What a checkpoint file needs of the run, and the earlier state if there is one to continue.
+Expected<void> prepare_checkpoint(PreparedRun& run, const TrainOptions& options) {
+  const CheckpointOptions& checkpoint = options.checkpoint;
+  if (checkpoint.path.empty()) return {};
+  if (!run.method->resumable) {
+    std::string can;
+    for (const auto& method : methods())
+      if (method.resumable) can += (can.empty() ? "" : ", ") + method.name;
+    return fail(ErrorKind::kUsage,
+                fmt::format("{} can't be continued, so it writes no checkpoint. These methods can: "
+                            "{}.",
+                            run.method->name,
+                            can));
+  }
+  if (checkpoint.every && *checkpoint.every < 1)
+    return fail(ErrorKind::kUsage,
+                fmt::format("--every must be at least 1 step, but is {}.", *checkpoint.every));
+  SOTTO_TRY(check_writable(checkpoint.path));
+  if (!std::filesystem::exists(checkpoint.path)) return {};
+  if (!checkpoint.resume)
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("{} holds the state of an earlier run. Add --resume to go on with it, or "
+                    "remove it to start afresh.",
+                    checkpoint.path));
+  SOTTO_ASSIGN(Checkpoint found, read_checkpoint(checkpoint.path));
+  run.resumed = std::make_shared<const Checkpoint>(std::move(found));
+  return {};
+}
+
+Expected<void> compare_checkpoint(PreparedRun& run,
+                                  const PublicProblem& problem,
+                                  const TrainOptions& options) {
+  if (options.checkpoint.path.empty()) return {};
+  run.facts = facts_of(problem, options, run);
+  if (!run.resumed) return {};
+  return check_facts(run.facts, *run.resumed, options.checkpoint.path);
+}
+
+/// What the ledger must know of the run that is continued.
+Expected<LedgerResume> ledger_resume(const Checkpoint& checkpoint,
+                                     const PublicProblem& problem,
+                                     const TrainOptions& options) {
+  SOTTO_ASSIGN(const Event kept, parse_event(checkpoint.spent, problem.relation));
+  LedgerResume resume;
+  SOTTO_ASSIGN(resume.kept, canonical(kept));
+  resume.kept_samples = checkpoint.samples;
+  resume.repeats = options.seed.has_value();
+  return resume;
+}
+
+std::string new_run_name() {
+  Stream stream = Stream::secure(Purpose::kSelection);
+  const std::uint64_t first = stream.next();
+  return fmt::format("{:016x}{:016x}", first, stream.next());
+}
+
+std::int64_t releases_of(const CanonicalEvent& event) {
+  std::int64_t count = 0;
+  for (const Term& term : event.terms) count += term.count;
+  return count;
 }
 
 /// A run without a plan: its filter is the accountant, and the budget is what it costs.
@@ -143,13 +157,16 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
                             "it. Use dp-pgd, dp-pmd, dp-fw-l2 or dp-fw-l1, or leave it out.",
                             run.method->name,
                             problem.constraint->to_string()));
-  PublicFacts facts{problem, 0, make_stream(options, Purpose::kSelection).uniform()};
+  SOTTO_TRY(prepare_checkpoint(run, options));
+  run.coin = run.resumed ? run.resumed->coin : make_stream(options, Purpose::kSelection).uniform();
+  PublicFacts facts{problem, 0, run.coin};
   if (is_private) {
     SOTTO_ASSIGN(facts.single_release_multiplier, single_release_multiplier(problem, options));
   }
   SOTTO_ASSIGN(run.configured, run.method->configure(options.options, facts));
   if (!is_private) {
     run.epsilon_planned = kInfinity;
+    SOTTO_TRY(compare_checkpoint(run, problem, options));
     return run;
   }
 
@@ -160,6 +177,7 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
   run.plan = optimizer.plan(problem, 1);
   if (!run.plan.filter.empty()) {
     SOTTO_TRY(prepare_filter(run, options));
+    SOTTO_TRY(compare_checkpoint(run, problem, options));
     run.calibrate_seconds = seconds_since(begin);
     return run;
   }
@@ -195,6 +213,7 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
                     "also satisfy it. Choose delta well below 1/n.",
                     options.delta,
                     1 / static_cast<double>(problem.n)));
+  SOTTO_TRY(compare_checkpoint(run, problem, options));
   run.calibrate_seconds = seconds_since(begin);
   return run;
 }
@@ -232,12 +251,31 @@ Expected<TrainResult> train(const Engine& engine,
   double evaluations = 0;
   double visits = 0;
   // Pricing, before and after, is not training.
-  const auto run = [&](auto& oracle, const Ledger* ledger) -> Expected<void> {
-    const auto start = std::chrono::steady_clock::now();
-    const auto passes = [&] { return oracle.row_visits() / static_cast<double>(problem.n); };
-    Tracer tracer(observer, passes, ledger, start);
-    SOTTO_ASSIGN(answer, optimizer.run(oracle, prepared.noise_multiplier, tracer));
-    record.train_seconds = seconds_since(start);
+  const std::string run_name = prepared.resumed ? prepared.resumed->run : new_run_name();
+  const auto run = [&](auto& oracle, Ledger* ledger) -> Expected<void> {
+    Tracer tracer(
+        observer, [&] { return oracle.row_visits(); }, problem.n, ledger);
+    const Archived around = [&](Archive& state) {
+      state("oracle", oracle)("trace", tracer);
+      if (ledger && options.seed) state("ledger", *ledger);
+    };
+    Checkpoint frame;
+    frame.run = run_name;
+    frame.coin = prepared.coin;
+    frame.facts = prepared.facts;
+    Checkpointer checkpointer(tracer,
+                              options.checkpoint,
+                              std::move(frame),
+                              around,
+                              ledger,
+                              prepared.resumed.get(),
+                              problem.dimension);
+    Observer& watcher =
+        options.checkpoint.path.empty() ? static_cast<Observer&>(tracer) : checkpointer;
+    SOTTO_ASSIGN(answer, optimizer.run(oracle, prepared.noise_multiplier, watcher));
+    SOTTO_TRY(checkpointer.stopped());
+    if (!checkpointer.trouble().empty()) record.warnings.push_back(checkpointer.trouble());
+    record.train_seconds = tracer.seconds();
     record.trace = tracer.trace();
     record.spending = tracer.spending(answer.steps);
     return {};
@@ -252,6 +290,10 @@ Expected<TrainResult> train(const Engine& engine,
     granted.accountant = prepared.accountant;
     granted.method = record.method;
     granted.journal_path = options.journal_path;
+    granted.run = run_name;
+    if (prepared.resumed) {
+      SOTTO_ASSIGN(granted.resume, ledger_resume(*prepared.resumed, problem, options));
+    }
     SOTTO_ASSIGN(Ledger ledger, Ledger::open(std::move(granted)));
     PrivateOracle oracle(engine,
                          problem,
@@ -266,9 +308,20 @@ Expected<TrainResult> train(const Engine& engine,
     record.privacy.accountant = prepared.accountant->name();
     record.privacy.events = to_string(to_event(ledger.spent()));
     record.privacy.noise_samples = ledger.samples_spent();
+    const CanonicalEvent lost = ledger.lost();
+    const Event allowed = lost.terms.empty()
+                              ? prepared.plan.event
+                              : Event::compose({prepared.plan.event, to_event(lost)});
     // A filter has no plan: what it granted stands in for one.
-    record.plan =
-        prepared.plan.filter.empty() ? to_string(prepared.plan.event) : record.privacy.events;
+    record.plan = prepared.plan.filter.empty() ? to_string(allowed) : record.privacy.events;
+    if (!lost.terms.empty())
+      record.warnings.push_back(fmt::format(
+          "{} releases had been paid for when the run was interrupted and were lost; "
+          "they count, and the steps were paid for again{}.",
+          releases_of(lost),
+          answer.stopped == kBudgetSpent
+              ? fmt::format(", so that the budget was spent after {} steps", answer.steps)
+              : ""));
     evaluations = oracle.gradient_evaluations();
     visits = oracle.row_visits();
     for (const auto& [sampling, count] : oracle.drawn())

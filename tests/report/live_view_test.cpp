@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 
 namespace sotto {
 namespace {
@@ -35,6 +36,23 @@ TEST(LiveView, ShowsHowFarAndWhatWasReleased) {
   EXPECT_THAT(lines[1],
               AllOf(HasSubstr("25% of the planned releases spent"), HasSubstr("50 passes")));
   EXPECT_THAT(lines[2], AllOf(HasSubstr("2.000e-02"), HasSubstr("#"), HasSubstr("_")));
+}
+
+TEST(LiveView, ShowsEpsilonAndSpeedAndCountsFromWhereTheProgramBegan) {
+  LiveView view("dp-sgd", true);
+  // Continued at step 100: ten steps of a tenth of a second here, 1000 rows each.
+  for (int step = 101; step <= 110; ++step)
+    view.step(step,
+              200,
+              0.5,
+              1,
+              step,
+              0.1 * (step - 100),
+              1000.0 * step,
+              step == 105 ? std::optional<double>(0.731) : std::nullopt);
+  const auto lines = view.lines(120, false);
+  EXPECT_THAT(lines[0], HasSubstr("step 110/200, 9.0 s left"));
+  EXPECT_THAT(lines[1], AllOf(HasSubstr("epsilon 0.731 spent"), HasSubstr("10000 examples/s")));
 }
 
 TEST(LiveView, FitsAnyWidthAndAnyNumberOfSteps) {
