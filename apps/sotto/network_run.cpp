@@ -22,6 +22,8 @@ namespace sotto::app {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Each costs a look at all test rows.
+constexpr std::int64_t kKeptIterates = 12;
 
 LabelKind labels_for(NetworkLoss loss) {
   switch (loss) {
@@ -273,14 +275,17 @@ Expected<int> train_network(NetworkRequest request) {
 
   const std::size_t told = prepared.warnings.size();
   Progress progress(prepared.method->name, !talks, prepared.method->is_private);
+  KeptIterates iterates(
+      progress, problem.dimension, test && request.outputs.wanted(), kKeptIterates);
   SOTTO_ASSIGN(TrainResult result,
-               train(*engine, problem, request.train, std::move(prepared), progress));
+               train(*engine, problem, request.train, std::move(prepared), iterates));
   progress.finish();
   RunRecord& record = result.record;
   record.loss = "network";
   record.regularizer = request.regularizer.to_string();
   record.network = to_text(spec);
   record.load_seconds = load_seconds;
+  record.class_names = data.class_names;
   if (Progress::interrupted()) {
     request.checkpoint.tell_interrupted(record, request.train.journal_path);
     return kInterrupted;
@@ -298,6 +303,13 @@ Expected<int> train_network(NetworkRequest request) {
   model.privacy = record.privacy;
   if (test) {
     SOTTO_ASSIGN(record.network_test, evaluate_network(test->table, spec, model.w));
+    for (const auto& [step, passes, w] : iterates.take()) {
+      SOTTO_ASSIGN(const ClassMetrics metrics,
+                   evaluate_network(test->table, spec, whole(spec, all, w)));
+      record.test_curve.push_back(
+          {step, passes, metrics.loss + problem.regularizer.value(w), {}});
+      if (!metrics.confusion.empty()) record.test_curve.back().accuracy = metrics.accuracy;
+    }
   }
   SOTTO_TRY(save_model(model, request.model_path));
   SOTTO_TRY(request.outputs.write(record));

@@ -84,6 +84,7 @@ void read_extras(const nlohmann::json& json, ReportedRun& run) {
   record.class_names = json.value("class_names", std::vector<std::string>());
   record.command = json.value("command", std::vector<std::string>());
   record.finished = json.value("finished", "");
+  record.network = json.value("network", "");
   record.constraint = json.value("constraint", "none");
   if (const auto versions = json.find("versions"); versions != json.end())
     for (const auto& [name, version] : versions->items())

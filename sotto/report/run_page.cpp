@@ -162,6 +162,7 @@ void circumstances(Page& page, const ReportedRun& run) {
       "`given` by whoever ran it, a `default`, or chosen by a `rule` from public facts; never from "
       "the rows.");
   add_settings(page, run);
+  if (!record.network.empty()) page.subheading("Network").code(record.network);
   if (record.privacy.is_private) {
     page.heading("Events");
     page.paragraph(fmt::format(
