@@ -388,7 +388,7 @@ const std::vector<MeasureInfo>& measures() {
       {"passes", "passes", 1},
       {"evaluations", "gradients / n", 1},
       {"steps", "steps", 0},
-      {"seconds", "CPU seconds", 3},
+      {"seconds", "seconds", 3},
       {"noise", "noise multiplier", 3},
   };
   return all;

@@ -80,6 +80,7 @@ TEST(PublishedNoise, AdpMultipliersOfTheQuotedEpsilons) {
   for (int k = 0; k < 5; ++k) {
     NoiseFacts of = facts(50'000, 1000, epsilons[k], 1e-5, 11'700);
     of.batch = 256;
+    of.problem.relation = Relation::kZeroOut;  // quoted as noise over the clip radius
     EXPECT_NEAR(multiplier("adp21", of), wanted[k], 0.006);
   }
 }
