@@ -48,8 +48,15 @@ struct Trial {
     options.options = std::move(given);
     options.seed = seed;
     options.delta = 1e-5;
-    if ((*find_method(options.method))->is_private) options.epsilon = 3;
+    if ((*find_method(options.method))->is_private) options.noise_multiplier = 2;
+    for (const auto& [name, value] : options.options)
+      if (value == "adaptive") with_budget();
+    if (!seed) with_budget();
     options.journal_path = dir.file("m.journal");
+  }
+  void with_budget() {
+    options.noise_multiplier.reset();
+    options.epsilon = 3;
   }
   void checkpoints(std::int64_t every = kNever) {
     options.checkpoint.path = file();
@@ -407,6 +414,8 @@ class Mismatched : public ::testing::TestWithParam<Mismatch> {};
 TEST_P(Mismatched, IsRefusedWithTheReason) {
   Trial trial("dp-sgd", {{"steps", "6"}, {"expected_batch", "20"}});
   trial.options.checkpoint.facts = {{"the network", "abc"}};
+  trial.with_budget();
+  trial.options.accountant = "rdp";
   trial.checkpoints();
   Watch first(3);
   trial.must(first);
@@ -449,7 +458,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mismatch{"delta", [](Trial& s) { s.options.delta = 1e-6; }, "--delta"},
         Mismatch{"seed", [](Trial& s) { s.options.seed = 8; }, "--seed was 7, but is 8"},
         Mismatch{"no_seed", [](Trial& s) { s.options.seed.reset(); }, "--seed was 7, but is none"},
-        Mismatch{"accountant", [](Trial& s) { s.options.accountant = "rdp"; }, "--accountant"},
+        Mismatch{"accountant", [](Trial& s) { s.options.accountant = "pld"; }, "--accountant"},
         Mismatch{"n", [](Trial& s) { s.problem.n = 61; }, "the number of units was 60"},
         Mismatch{"dimension", [](Trial& s) { s.problem.dimension = 4; }, "parameters was 3"},
         Mismatch{"row_norm", [](Trial& s) { s.problem.row_norm = 3; }, "--row-norm was 2.3"},
