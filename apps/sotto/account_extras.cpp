@@ -10,7 +10,7 @@
 #include "sotto/core/file.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/accountant/pld.hpp"
-#include "sotto/report/chart_page.hpp"
+#include "sotto/report/page.hpp"
 
 namespace sotto::app {
 namespace {
@@ -43,13 +43,12 @@ Expected<int> account_curve(const Event& event,
   }
   SOTTO_ASSIGN(const ComposedLoss loss, ComposedLoss::compose(terms, largest));
 
-  Chart delta{
-      "Delta over epsilon", "epsilon", "delta", true, {{"upper bound", {}}, {"lower bound", {}}}};
+  Chart delta{"Delta over epsilon", "epsilon", "delta", true, {{"upper bound"}, {"lower bound"}}};
   Chart errors{"Trade-off: what an attacker's test can reach at best",
                "type I error",
                "type II error, at least",
                false,
-               {{"this release", {}}, {"no information at all", {}}}};
+               {{"this release"}, {"no information at all"}}};
   nlohmann::json deltas = nlohmann::json::array();
   nlohmann::json trade_off = nlohmann::json::array();
   for (int k = 0; k <= kPoints; ++k) {
@@ -73,15 +72,15 @@ Expected<int> account_curve(const Event& event,
                    .dump());
     return kSuccess;
   }
-  const std::string page =
-      chart_page("What a release costs",
-                 {to_string(event) + " under " + neighbours + ".",
-                  "The first chart gives, for each epsilon, the delta at which the release is "
-                  "(epsilon, delta)-private; the true value lies between the two lines. "
-                  "The second one is the same fact for an attacker who must decide whether a given "
-                  "person was in the data: no test is better than the line."},
-                 {delta, errors});
-  SOTTO_TRY(write_file_atomically(html_path, page));
+  Page page("What a release costs", to_string(event) + " under " + neighbours);
+  delta.note =
+      "For each epsilon, the delta at which the release is (epsilon, delta)-private; the true "
+      "value lies between the two lines.";
+  errors.note =
+      "The same fact for an attacker who must decide whether a given person was in the data: no "
+      "test is better than the line.";
+  page.chart(delta).chart(errors);
+  SOTTO_TRY(write_file_atomically(html_path, page.html()));
   fmt::print("{} written\n", html_path);
   return kSuccess;
 }

@@ -5,8 +5,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "command_line.hpp"
 #include "exit_codes.hpp"
 #include "progress.hpp"
+#include "sotto/audit/audit_page.hpp"
+#include "sotto/core/file.hpp"
 #include "sotto/objective/glm.hpp"
 
 namespace sotto::app {
@@ -27,6 +30,7 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
   if (arguments.data_path.empty() || !arguments.train.epsilon || arguments.train.delta == 0)
     return fail(ErrorKind::kUsage,
                 "audit --one-run needs DATA, --epsilon and --delta, as train does.");
+  if (!arguments.report_path.empty()) SOTTO_TRY(check_writable(arguments.report_path));
   SOTTO_ASSIGN(const LossSpec loss, parse_loss(arguments.loss));
   SOTTO_ASSIGN(const Regularizer regularizer, Regularizer::parse(arguments.regularizer));
   PublicProblem problem;
@@ -89,6 +93,10 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
         report.canary_pull,
         1 / (static_cast<double>(problem.n + arguments.options.canaries)));
   }
+  if (!arguments.report_path.empty())
+    SOTTO_TRY(write_file_atomically(
+        arguments.report_path,
+        one_run_page(arguments.train, arguments.options, report, command_words())));
   return contradicts ? kAuditContradicts : kSuccess;
 }
 

@@ -16,6 +16,7 @@ struct OneRunArguments {
   std::string loss = "logistic";
   std::string regularizer = "none";
   std::string neighbours = "zero-out";
+  std::string report_path;  ///< empty: no report
   OneRunOptions options;
   TrainOptions train;
   bool json = false;

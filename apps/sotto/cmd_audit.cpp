@@ -10,9 +10,11 @@
 #include <string>
 
 #include "audit_one_run.hpp"
+#include "command_line.hpp"
 #include "exit_codes.hpp"
 #include "method_options.hpp"
 #include "progress.hpp"
+#include "sotto/audit/audit_page.hpp"
 #include "sotto/audit/method_audit.hpp"
 #include "sotto/audit/score_file.hpp"
 #include "sotto/core/file.hpp"
@@ -35,6 +37,7 @@ struct Arguments {
   double confidence = 0.95;
   std::uint64_t seed = 1;
   std::string roc_path;
+  std::string report_path;
   std::string resume_path;
   int threads = 0;
   bool json = false;
@@ -194,13 +197,14 @@ Expected<int> run_audit(Arguments& arguments) {
     one_run.neighbours = arguments.neighbours;
     one_run.json = arguments.json;
     one_run.quiet = arguments.quiet;
+    one_run.report_path = arguments.report_path;
     return audit_one_run(one_run);
   }
   if (!arguments.one_run.data_path.empty())
     return fail(ErrorKind::kUsage,
                 "audit makes its own data; a data file goes with --one-run only.");
   SOTTO_ASSIGN(const MethodAuditOptions options, read_options(arguments));
-  for (const auto* path : {&arguments.roc_path, &arguments.resume_path})
+  for (const auto* path : {&arguments.roc_path, &arguments.report_path, &arguments.resume_path})
     if (!path->empty()) SOTTO_TRY(check_writable(*path));
   SOTTO_ASSIGN(const MethodAudit audit, MethodAudit::prepare(options));
   const std::string description = describe(options, audit.prepared());
@@ -223,6 +227,11 @@ Expected<int> run_audit(Arguments& arguments) {
   SOTTO_ASSIGN(const AuditReport outcome, report(scores, audit.claim(), audit.judge_options()));
   print_report(arguments, options, outcome, took.count());
   if (!arguments.roc_path.empty()) SOTTO_TRY(write_roc(arguments.roc_path, scores, audit.claim()));
+  if (!arguments.report_path.empty())
+    SOTTO_TRY(write_file_atomically(
+        arguments.report_path,
+        audit_page(
+            options, audit.prepared(), outcome, roc(scores, audit.claim()), command_words())));
   return outcome.verdict == Verdict::kContradicts ? kAuditContradicts : kSuccess;
 }
 
@@ -249,6 +258,7 @@ Action add_audit(CLI::App& app) {
   verb->add_option("--confidence", a->confidence, "of the lower bound")->capture_default_str();
   verb->add_option("--seed", a->seed, "of the audit's own randomness")->capture_default_str();
   verb->add_option("--roc", a->roc_path, "write the ROC beside the claimed trade-off curve (CSV)");
+  verb->add_option("--report", a->report_path, "write a report of the audit (HTML, one file)");
   verb->add_option("--resume", a->resume_path, "keep the scores here, and continue from them");
   verb->add_option("--threads", a->threads, "0: all cores")->capture_default_str();
   verb->add_flag("--one-run", a->in_one_run, "train once on DATA with canaries, and guess them")

@@ -10,14 +10,17 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint_options.hpp"
 #include "data_options.hpp"
 #include "exit_codes.hpp"
 #include "method_options.hpp"
 #include "network_run.hpp"
 #include "progress.hpp"
+#include "run_outputs.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/objective/glm.hpp"
+#include "sotto/report/live_view.hpp"
 #include "sotto/training/measures.hpp"
 #include "sotto/training/train.hpp"
 #include "summary.hpp"
@@ -45,7 +48,8 @@ struct Arguments {
   std::int64_t public_n = 0;
   std::string accountant;
   std::string test_path;
-  std::string record_path;
+  RunOutputs outputs;
+  CheckpointArguments checkpoint;
   std::optional<std::uint64_t> seed;
   bool unsafe_diagnostics = false;
   int threads = 0;
@@ -200,16 +204,49 @@ void print_prepared(const PreparedRun& run,
                run.accountant->name());
 }
 
+void print_plan(const PreparedRun& run,
+                const PublicProblem& problem,
+                const TrainOptions& options,
+                bool json,
+                std::optional<double> examples_a_second) {
+  const std::optional<double> passes = planned_passes(run);
+  const auto n = static_cast<double>(problem.n);
+  if (json) {
+    nlohmann::json object = to_json(run, options.delta);
+    object["n"] = problem.n;
+    object["dimension"] = problem.dimension;
+    if (passes) object["passes"] = *passes;
+    if (examples_a_second) object["examples_a_second"] = *examples_a_second;
+    if (passes && examples_a_second) object["seconds"] = *passes * n / *examples_a_second;
+    fmt::print("{}\n", object.dump());
+    return;
+  }
+  print_prepared(run, problem, options);
+  if (run.method->is_private)
+    fmt::print("plan {}\n",
+               run.plan.filter.empty() ? to_string(run.plan.event) : "filter " + run.plan.filter);
+  if (passes)
+    fmt::print("cost {:.4g} passes over the data, {:.4g} row visits{}\n",
+               *passes,
+               *passes * n,
+               examples_a_second ? fmt::format(", about {} here at {:.0f} examples a second",
+                                               duration_text(*passes * n / *examples_a_second),
+                                               *examples_a_second)
+                                 : "");
+  for (const auto& warning : run.warnings) fmt::print(stderr, "warning: {}\n", warning);
+}
+
 namespace {
 
-Expected<int> run_network(const Request& request, const Arguments& arguments) {
+NetworkRequest network_request(const Request& request, const Arguments& arguments) {
   NetworkRequest network;
   network.network = arguments.network;
   network.data = arguments.data;
   network.data_path = arguments.data_path;
   network.model_path = arguments.model_path;
   network.test_path = arguments.test_path;
-  network.record_path = arguments.record_path;
+  network.outputs = arguments.outputs;
+  network.checkpoint = arguments.checkpoint;
   network.regression = request.loss.kind == LossKind::kSquared;
   network.regularizer = request.regularizer;
   network.relation = request.relation;
@@ -217,7 +254,7 @@ Expected<int> run_network(const Request& request, const Arguments& arguments) {
   network.train = request.train;
   network.json = arguments.json;
   network.quiet = arguments.quiet;
-  return train_network(std::move(network));
+  return network;
 }
 
 Expected<int> dry_run(const Request& request, const Arguments& arguments) {
@@ -236,29 +273,24 @@ Expected<int> dry_run(const Request& request, const Arguments& arguments) {
       make_problem(request, arguments, arguments.public_n, dimension, row_norm);
   SOTTO_TRY(require_row_norm(problem, request));
   SOTTO_ASSIGN(const PreparedRun run, prepare(problem, request.train));
-  if (arguments.json) {
-    fmt::print("{}\n", to_json(run, request.train.delta).dump());
-  } else {
-    print_prepared(run, problem, request.train);
-    if (run.method->is_private)
-      fmt::print("plan {}\n",
-                 run.plan.filter.empty() ? to_string(run.plan.event) : "filter " + run.plan.filter);
-    for (const auto& warning : run.warnings) fmt::print(stderr, "warning: {}\n", warning);
-  }
+  print_plan(run, problem, request.train, arguments.json, {});
   return kSuccess;
 }
 
 Expected<int> run_train(const Arguments& arguments) {
   set_thread_count(arguments.threads);
   SOTTO_ASSIGN(Request request, read_request(arguments));
-  if (arguments.dry_run) return dry_run(request, arguments);
-  if (!arguments.network.model.empty()) return run_network(request, arguments);
+  const bool network = !arguments.network.model.empty();
+  if (arguments.dry_run)
+    return network ? dry_run_network(network_request(request, arguments))
+                   : dry_run(request, arguments);
+  if (network) return train_network(network_request(request, arguments));
   if (arguments.data_path.empty() || arguments.model_path.empty())
     return fail(
         ErrorKind::kUsage,
         "train needs a data file and a model file to write: sotto train [options] DATA MODEL");
   SOTTO_TRY(check_writable(arguments.model_path));
-  if (!arguments.record_path.empty()) SOTTO_TRY(check_writable(arguments.record_path));
+  SOTTO_TRY(arguments.outputs.check());
 
   const auto begin = std::chrono::steady_clock::now();
   const bool classification = loss_info(request.loss).classification;
@@ -279,9 +311,16 @@ Expected<int> run_train(const Arguments& arguments) {
   SOTTO_TRY(require_row_norm(problem, request));
   request.train.unit = data.unit;
   request.train.journal_path = arguments.model_path + ".journal";
+  SOTTO_ASSIGN(request.train.checkpoint, arguments.checkpoint.options(arguments.data_path));
+  request.train.checkpoint.facts.emplace_back("--loss", to_string(request.loss));
+  request.train.checkpoint.facts.emplace_back("--bias", arguments.data.bias ? "given" : "none");
+  request.train.checkpoint.facts.emplace_back("the schema", public_digest(data.schema_text));
+  request.train.checkpoint.facts.emplace_back("the classes",
+                                              fmt::format("{}", fmt::join(data.class_names, ", ")));
   SOTTO_ASSIGN(PreparedRun prepared, prepare(problem, request.train));
   const bool talks = !arguments.quiet && !arguments.json;
   if (talks) print_prepared(prepared, problem, request.train);
+  if (talks) arguments.checkpoint.tell_resumed(prepared);
   if (!arguments.quiet)
     for (const auto& warning : prepared.warnings) fmt::print(stderr, "warning: {}\n", warning);
 
@@ -296,26 +335,33 @@ Expected<int> run_train(const Arguments& arguments) {
   }
 
   const GlmEngine engine(data.table, request.loss);
-  Progress progress(request.method->name, !talks);
+  const std::size_t told = prepared.warnings.size();
+  Progress progress(request.method->name, !talks, request.method->is_private);
+  KeptIterates iterates(progress, problem.dimension, test && arguments.outputs.wanted());
   SOTTO_ASSIGN(TrainResult result,
-               train(engine, problem, request.train, std::move(prepared), progress));
+               train(engine, problem, request.train, std::move(prepared), iterates));
   progress.finish();
   RunRecord& record = result.record;
   record.loss = to_string(request.loss);
   record.regularizer = request.regularizer.to_string();
   record.constraint = arguments.constraint;
   record.load_seconds = load_seconds;
+  record.class_names = data.class_names;
   if (Progress::interrupted()) {
-    fmt::print(stderr,
-               "sotto: interrupted after {} steps; no model was written. {} tells what was spent "
-               "(`sotto account --journal` prices it).\n",
-               record.steps,
-               request.train.journal_path);
+    arguments.checkpoint.tell_interrupted(record, request.train.journal_path);
     return kInterrupted;
   }
+  if (!arguments.quiet)
+    for (std::size_t k = told; k < record.warnings.size(); ++k)
+      fmt::print(stderr, "warning: {}\n", record.warnings[k]);
   if (test) {
     record.test =
         evaluate(test->table, result.w, request.loss, problem.regularizer.value(result.w));
+    for (const auto& [step, passes, w] : iterates.take()) {
+      const Metrics metrics = evaluate(test->table, w, request.loss, problem.regularizer.value(w));
+      record.test_curve.push_back({step, passes, metrics.objective, {}});
+      if (classification) record.test_curve.back().accuracy = metrics.accuracy;
+    }
     const GlmEngine held_out(test->table, request.loss);
     if (held_out.units() >= 2) record.population = population_gradient(held_out, problem, result.w);
   }
@@ -333,12 +379,12 @@ Expected<int> run_train(const Arguments& arguments) {
   model.privacy = record.privacy;
   model.certificate = record.certificate;
   SOTTO_TRY(save_model(model, arguments.model_path));
-  if (!arguments.record_path.empty())
-    SOTTO_TRY(write_file_atomically(arguments.record_path, to_json(record).dump(1) + "\n"));
+  SOTTO_TRY(arguments.outputs.write(record));
+  arguments.checkpoint.remove();
 
   if (arguments.json) {
     nlohmann::json json = to_json(record);
-    json.erase("trace");
+    for (const char* curve : {"trace", "spending", "test_curve"}) json.erase(curve);
     fmt::print("{}\n", json.dump());
   } else {
     fmt::print("{}\n", brief(record));
@@ -405,7 +451,8 @@ Action add_train(CLI::App& app) {
   a->network.add_to(*verb);
   a->data.add_to(*verb);
   verb->add_option("--test", a->test_path, "a PUBLIC test set, for the metrics printed at the end");
-  verb->add_option("--record", a->record_path, "write the run record (JSON) here");
+  a->outputs.add_to(*verb);
+  a->checkpoint.add_to(*verb);
   verb->add_option(
       "--seed", a->seed, "reproducible randomness for tests; marks the run as insecure");
   verb->add_flag("--unsafe-diagnostics",
@@ -413,7 +460,10 @@ Action add_train(CLI::App& app) {
                  "also print true training values; marks the run: they are not private");
   verb->add_option("--threads", a->threads, "0: all cores; the result does not depend on it")
       ->capture_default_str();
-  verb->add_flag("--dry-run", a->dry_run, "plan, noise and epsilon, without opening the rows");
+  verb->add_flag(
+      "--dry-run",
+      a->dry_run,
+      "plan, noise, epsilon and cost, without opening the rows (with --model: only to count them)");
   verb->add_flag("--json", a->json, "print one object for machines");
   verb->add_flag("-q,--quiet", a->quiet, "no notes and no progress");
   verb->footer(R"(
@@ -421,9 +471,14 @@ With only --epsilon, --delta and the bound on the rows, every other setting foll
 (number of units, dimension, epsilon, delta, row norm), and `train` says what it picked.
 
   sotto train --epsilon 1 --delta 1e-6 --row-norm 3.74 --test a9a.t.gz a9a.gz model.json
-  sotto train --epsilon 1 --delta 1e-6 --schema adult.toml adult.data.gz model.json
+  sotto train --epsilon 1 --delta 1e-6 --schema adult.toml --report run.html adult.data.gz model.json
 
-Every charge is written to MODEL.journal before its answer exists.)");
+Every charge is written to MODEL.journal before its answer exists.
+
+A long run that may be interrupted (docs/checkpoints.md): the same command starts it and goes on with it.
+^C ends it after the current step with exit code 130 and its state in the file.
+
+  sotto train --checkpoint run.ckpt --resume ... DATA MODEL)");
   return [a] { return run_train(*a); };
 }
 

@@ -19,14 +19,19 @@ constexpr const char* kFooter = R"(
 Start here:
   sotto demo                                   a private model in seconds, on data that Sotto makes
   sotto train --epsilon 1 --delta 1e-6 --row-norm 1 train.svm model.json
+  sotto train --report run.html ...            a page for your privacy officer
   sotto methods                                what each method needs and guarantees
 
 Exit codes: 0 success; 1 no usable model; 2 usage; 3 bad input data; 4 budget refused, nothing released;
 5 an audit contradicts the claim; 6 files can't be read or written; 7 internal error; 130 interrupted.)";
 
+std::vector<std::string> words;
+
 }  // namespace
 
 namespace sotto::app {
+
+const std::vector<std::string>& command_words() { return words; }
 
 int run_command_line(const std::vector<std::string>& arguments) {
   CLI::App app("Sotto trains models on sensitive data with differential privacy.", "sotto");
@@ -49,8 +54,10 @@ int run_command_line(const std::vector<std::string>& arguments) {
                    add_calibrate,
                    add_audit,
                    add_verify,
+                   add_report,
                    add_methods,
                    add_data,
+                   add_reproduce,
                    add_demo}) {
     Action action = add(app);
     verbs.emplace_back(app.get_subcommands({}).back(), std::move(action));
@@ -61,6 +68,7 @@ int run_command_line(const std::vector<std::string>& arguments) {
     fmt::print(stderr, "sotto: {}\n", expanded.error().message);
     return exit_code(expanded.error().kind);
   }
+  words = *expanded;
   try {
     // CLI11 takes them in reverse order.
     app.parse(std::vector<std::string>(expanded->rbegin(), expanded->rend()));

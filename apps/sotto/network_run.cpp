@@ -16,11 +16,15 @@
 #include "sotto/core/file.hpp"
 #include "sotto/objective/network/engine.hpp"
 #include "sotto/objective/network/features.hpp"
+#include "sotto/oracle/per_example_sum.hpp"
+#include "summary.hpp"
 
 namespace sotto::app {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Each costs a look at all test rows.
+constexpr std::int64_t kKeptIterates = 12;
 
 LabelKind labels_for(NetworkLoss loss) {
   switch (loss) {
@@ -122,15 +126,39 @@ Expected<std::vector<double>> numbers_of(const std::string& text,
   return numbers;
 }
 
+Expected<std::optional<NetworkSpec>> model_file(const NetworkRequest& request) {
+  if (is_builtin_network(request.network.model)) return std::nullopt;
+  SOTTO_ASSIGN(NetworkFile file, read_network_file(request.network, request.regression));
+  if (!request.quiet && !request.json)
+    for (const auto& note : file.notes) fmt::print(stderr, "note: {}\n", note);
+  return std::move(file.spec);
+}
+
+NetworkLoss loss_of(const NetworkRequest& request, const std::optional<NetworkSpec>& from_file) {
+  if (from_file) return from_file->loss;
+  return request.regression ? NetworkLoss::kSquared : NetworkLoss::kSoftmax;
+}
+
+std::string bytes_of(const Vector& values) {
+  return {reinterpret_cast<const char*>(values.data()),
+          static_cast<std::size_t>(values.size()) * sizeof(double)};
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) text += name + '\n';
+  return text;
+}
+
 Expected<NetworkSpec> spec_for(const NetworkRequest& request,
                                const std::optional<NetworkSpec>& from_file,
-                               const LoadedData& data) {
+                               std::int64_t features,
+                               std::int64_t classes) {
   NetworkSpec spec;
   if (from_file) {
     spec = *from_file;
   } else {
-    const auto classes = static_cast<std::int64_t>(data.class_names.size());
-    SOTTO_ASSIGN(spec, builtin_network(request.network.model, data.table.dim(), classes));
+    SOTTO_ASSIGN(spec, builtin_network(request.network.model, features, classes));
   }
   if (!request.network.mean.empty()) {
     SOTTO_ASSIGN(spec.mean, numbers_of(request.network.mean, "--mean", spec.input.channels));
@@ -143,6 +171,29 @@ Expected<NetworkSpec> spec_for(const NetworkRequest& request,
     if (!(each > 0)) return fail(ErrorKind::kUsage, "--deviation must be > 0.");
   SOTTO_TRY(shapes_of(spec));
   return spec;
+}
+
+/// How fast gradients of this network are here, from a moment's work on made-up rows.
+Expected<double> examples_a_second(const NetworkSpec& spec, const Vector& all) {
+  constexpr std::int64_t kRows = 256;
+  const std::int64_t features = spec.input.size();
+  std::vector<float> values(static_cast<std::size_t>(kRows * features));
+  for (std::size_t k = 0; k < values.size(); ++k)
+    values[k] = static_cast<float>(k * 37 % 101) / 101.0F;
+  const std::vector<float> labels(kRows, 1.0F);
+  const Table table = TableBuilder::dense(kRows, features, values, labels, {});
+  SOTTO_ASSIGN(const auto engine, NetworkEngine::make(table, spec, all));
+  PerExampleSum sums(*engine);
+  const Vector w = trained_part(spec, all);
+  Vector gradient;
+  double best = kInfinity;
+  for (int round = 0; round < 3; ++round) {  // the first warms up
+    const auto begin = std::chrono::steady_clock::now();
+    sums.clipped_gradients({}, w, 1, gradient);
+    best = std::min(
+        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  return static_cast<double>(kRows) / best;
 }
 
 }  // namespace
@@ -179,17 +230,9 @@ Expected<int> train_network(NetworkRequest request) {
                 "--bias and --row-norm are for linear models: a network has its own biases, and "
                 "clipping bounds its gradients.");
   SOTTO_TRY(check_writable(request.model_path));
-  if (!request.record_path.empty()) SOTTO_TRY(check_writable(request.record_path));
-  std::optional<NetworkSpec> from_file;
-  if (!is_builtin_network(request.network.model)) {
-    SOTTO_ASSIGN(NetworkFile file, read_network_file(request.network, request.regression));
-    from_file = std::move(file.spec);
-    if (!request.quiet && !request.json)
-      for (const auto& note : file.notes) fmt::print(stderr, "note: {}\n", note);
-  }
-  const NetworkLoss loss =
-      from_file ? from_file->loss
-                : (request.regression ? NetworkLoss::kSquared : NetworkLoss::kSoftmax);
+  SOTTO_TRY(request.outputs.check());
+  SOTTO_ASSIGN(const std::optional<NetworkSpec> from_file, model_file(request));
+  const NetworkLoss loss = loss_of(request, from_file);
   const auto begin = std::chrono::steady_clock::now();
   SOTTO_ASSIGN(const LoadedData data,
                load_rows(request.data, request.data_path, labels_for(loss), {}));
@@ -198,7 +241,11 @@ Expected<int> train_network(NetworkRequest request) {
   const bool talks = !request.quiet && !request.json;
   if (talks)
     for (const auto& note : data.notes) fmt::print(stderr, "note: {}\n", note);
-  SOTTO_ASSIGN(const NetworkSpec spec, spec_for(request, from_file, data));
+  SOTTO_ASSIGN(const NetworkSpec spec,
+               spec_for(request,
+                        from_file,
+                        data.table.dim(),
+                        static_cast<std::int64_t>(data.class_names.size())));
   std::string start_warning;
   SOTTO_ASSIGN(const Vector all, start_of(spec, request.network, start_warning));
   if (!start_warning.empty() && !request.quiet) fmt::print(stderr, "warning: {}\n", start_warning);
@@ -221,28 +268,37 @@ Expected<int> train_network(NetworkRequest request) {
   problem.network = true;
   problem.start = trained_part(spec, all);
   request.train.journal_path = request.model_path + ".journal";
+  SOTTO_ASSIGN(request.train.checkpoint, request.checkpoint.options(request.data_path));
+  for (const auto& [name, text] : {std::pair{"the network", to_text(spec)},
+                                   std::pair{"the weights that it starts with", bytes_of(all)},
+                                   std::pair{"the classes", joined(data.class_names)}})
+    request.train.checkpoint.facts.emplace_back(name, public_digest(text));
   SOTTO_ASSIGN(PreparedRun prepared, prepare(problem, request.train));
   if (talks) print_prepared(prepared, problem, request.train);
+  if (talks) request.checkpoint.tell_resumed(prepared);
   if (!request.quiet)
     for (const auto& warning : prepared.warnings) fmt::print(stderr, "warning: {}\n", warning);
 
-  Progress progress(prepared.method->name, !talks);
+  const std::size_t told = prepared.warnings.size();
+  Progress progress(prepared.method->name, !talks, prepared.method->is_private);
+  KeptIterates iterates(
+      progress, problem.dimension, test && request.outputs.wanted(), kKeptIterates);
   SOTTO_ASSIGN(TrainResult result,
-               train(*engine, problem, request.train, std::move(prepared), progress));
+               train(*engine, problem, request.train, std::move(prepared), iterates));
   progress.finish();
   RunRecord& record = result.record;
   record.loss = "network";
   record.regularizer = request.regularizer.to_string();
   record.network = to_text(spec);
   record.load_seconds = load_seconds;
+  record.class_names = data.class_names;
   if (Progress::interrupted()) {
-    fmt::print(stderr,
-               "sotto: interrupted after {} steps; no model was written. {} tells what was spent "
-               "(`sotto account --journal` prices it).\n",
-               record.steps,
-               request.train.journal_path);
+    request.checkpoint.tell_interrupted(record, request.train.journal_path);
     return kInterrupted;
   }
+  if (!request.quiet)
+    for (std::size_t k = told; k < record.warnings.size(); ++k)
+      fmt::print(stderr, "warning: {}\n", record.warnings[k]);
   Model model;
   model.method = record.method;
   model.regularizer = record.regularizer;
@@ -253,13 +309,19 @@ Expected<int> train_network(NetworkRequest request) {
   model.privacy = record.privacy;
   if (test) {
     SOTTO_ASSIGN(record.network_test, evaluate_network(test->table, spec, model.w));
+    for (const auto& [step, passes, w] : iterates.take()) {
+      SOTTO_ASSIGN(const ClassMetrics metrics,
+                   evaluate_network(test->table, spec, whole(spec, all, w)));
+      record.test_curve.push_back({step, passes, metrics.loss + problem.regularizer.value(w), {}});
+      if (!metrics.confusion.empty()) record.test_curve.back().accuracy = metrics.accuracy;
+    }
   }
   SOTTO_TRY(save_model(model, request.model_path));
-  if (!request.record_path.empty())
-    SOTTO_TRY(write_file_atomically(request.record_path, to_json(record).dump(1) + "\n"));
+  SOTTO_TRY(request.outputs.write(record));
+  request.checkpoint.remove();
   if (request.json) {
     nlohmann::json json = to_json(record);
-    json.erase("trace");
+    for (const char* curve : {"trace", "spending", "test_curve"}) json.erase(curve);
     fmt::print("{}\n", json.dump());
     return kSuccess;
   }
@@ -275,6 +337,39 @@ Expected<int> train_network(NetworkRequest request) {
         record.diagnostics->objective,
         record.diagnostics->gradient_norm);
   if (!request.quiet) fmt::print(stderr, "model written to {}\n", request.model_path);
+  return kSuccess;
+}
+
+Expected<int> dry_run_network(const NetworkRequest& request) {
+  SOTTO_ASSIGN(const std::optional<NetworkSpec> from_file, model_file(request));
+  const NetworkLoss loss = loss_of(request, from_file);
+  std::int64_t n = request.public_n;
+  std::int64_t features = builtin_features(request.network.model);
+  std::int64_t classes = loss == NetworkLoss::kSquared ? 0 : 10;  // as in the sets they are for
+  if (n < 1 || !(from_file || features > 0)) {
+    if (request.data_path.empty())
+      return fail(ErrorKind::kUsage,
+                  "this --dry-run needs DATA, to count its units and classes; only a model file or "
+                  "a network for images with --public-n N does without.");
+    SOTTO_ASSIGN(const LoadedData data,
+                 load_rows(request.data, request.data_path, labels_for(loss), {}));
+    if (n < 1) n = data.table.units();
+    features = data.table.dim();
+    classes = static_cast<std::int64_t>(data.class_names.size());
+  }
+  SOTTO_ASSIGN(const NetworkSpec spec, spec_for(request, from_file, features, classes));
+  const Vector all = initial_weights(spec, request.network.initial_seed);
+  PublicProblem problem;
+  problem.n = n;
+  problem.row_norm = kInfinity;
+  problem.regularizer = request.regularizer;
+  problem.relation = request.relation;
+  problem.network = true;
+  problem.start = trained_part(spec, all);
+  problem.dimension = problem.start.size();
+  SOTTO_ASSIGN(const PreparedRun run, prepare(problem, request.train));
+  SOTTO_ASSIGN(const double rate, examples_a_second(spec, all));
+  print_plan(run, problem, request.train, request.json, rate);
   return kSuccess;
 }
 

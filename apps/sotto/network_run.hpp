@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint_options.hpp"
 #include "data_options.hpp"
+#include "run_outputs.hpp"
 #include "sotto/model/class_metrics.hpp"
 #include "sotto/model/model.hpp"
 #include "sotto/objective/network/spec.hpp"
@@ -27,7 +29,9 @@ struct NetworkArguments {
 struct NetworkRequest {
   NetworkArguments network;
   DataArguments data;
-  std::string data_path, model_path, test_path, record_path;
+  std::string data_path, model_path, test_path;
+  RunOutputs outputs;
+  CheckpointArguments checkpoint;
   bool regression = false;  ///< --loss squared
   Regularizer regularizer;
   Relation relation = Relation::kZeroOut;
@@ -38,6 +42,10 @@ struct NetworkRequest {
 };
 
 Expected<int> train_network(NetworkRequest request);
+
+/// Plan, noise, epsilon and cost of such a run. The rows are read only if the number of units (or
+/// of classes, for networks that take it from the data) is not known without them.
+Expected<int> dry_run_network(const NetworkRequest& request);
 
 /// Predictions of a network, one row a line, and metrics.
 struct NetworkPrediction {
@@ -59,5 +67,11 @@ void print_metrics(const ClassMetrics& metrics,
 void print_prepared(const PreparedRun& run,
                     const PublicProblem& problem,
                     const TrainOptions& options);
+/// All that a dry run shows; with the speed of gradients here, if it is known, how long it takes.
+void print_plan(const PreparedRun& run,
+                const PublicProblem& problem,
+                const TrainOptions& options,
+                bool json,
+                std::optional<double> examples_a_second);
 
 }  // namespace sotto::app

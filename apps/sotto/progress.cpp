@@ -1,22 +1,53 @@
 #include "progress.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 namespace sotto::app {
 namespace {
 
 volatile std::sig_atomic_t interrupt_seen = 0;
-void on_interrupt(int) { interrupt_seen = 1; }
+// The first ^C ends the run after its step; a second one ends the program.
+void on_interrupt(int signal) {
+  interrupt_seen = 1;
+  std::signal(signal, SIG_DFL);
+}
+
+constexpr std::size_t kNarrowest = 50;
+
+std::size_t terminal_width() {
+  winsize size{};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col;
+}
+
+bool speaks_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"})
+    if (const char* value = std::getenv(name); value && *value) {
+      const std::string_view locale(value);
+      return locale.ends_with("UTF-8") || locale.ends_with("utf8") || locale.ends_with("utf-8");
+    }
+  return false;
+}
+
+/// Whether the terminal can move its cursor up.
+bool moves_up() {
+  const char* terminal = std::getenv("TERM");
+  return terminal && *terminal && std::string_view(terminal) != "dumb";
+}
 
 }  // namespace
 
-Progress::Progress(std::string name, bool quiet)
-    : name_(std::move(name)),
+Progress::Progress(std::string name, bool quiet, bool is_private)
+    : view_(std::move(name), is_private),
       shows_(!quiet && ::isatty(STDERR_FILENO) == 1),
       begin_(std::chrono::steady_clock::now()),
       last_(begin_) {
@@ -31,27 +62,49 @@ Progress::~Progress() {
 }
 
 bool Progress::keep_going(const StepReport& report) {
+  if (!shows_) return interrupt_seen == 0;
   const auto now = std::chrono::steady_clock::now();
-  if (shows_ && (now - last_ > std::chrono::milliseconds(100) || report.step == report.steps)) {
+  view_.step(report.step,
+             report.steps,
+             report.step_size,
+             report.gradient_norm,
+             report.passes,
+             std::chrono::duration<double>(now - begin_).count(),
+             report.examples,
+             epsilon(report, now));
+  if (now - last_ > std::chrono::milliseconds(100) || report.step == report.steps) {
     last_ = now;
-    line_open_ = true;
-    const double elapsed = std::chrono::duration<double>(now - begin_).count();
-    const auto done = static_cast<double>(report.step);
-    const auto all = static_cast<double>(report.steps);
-    fmt::print(stderr,
-               "\r{}: step {}/{}, {:.1f} s left, {:.0f}% of the planned releases spent \x1b[K",
-               name_,
-               report.step,
-               report.steps,
-               elapsed * (all - done) / done,
-               100 * done / all);
-    std::fflush(stderr);
+    draw();
   }
   return interrupt_seen == 0;
 }
 
+// At most once a second, and so rarely that it takes less than a hundredth of the run.
+std::optional<double> Progress::epsilon(const StepReport& report,
+                                        std::chrono::steady_clock::time_point now) {
+  if (!report.epsilon_spent || now < next_epsilon_) return {};
+  const std::optional<double> spent = (*report.epsilon_spent)();
+  const auto end = std::chrono::steady_clock::now();
+  next_epsilon_ = end + std::max<std::chrono::steady_clock::duration>(std::chrono::seconds(1),
+                                                                      100 * (end - now));
+  return spent;
+}
+
+void Progress::draw() {
+  const std::size_t width = terminal_width();
+  // The last column stays empty: some terminals wrap when it is written.
+  std::vector<std::string> lines = view_.lines(std::max(width, kNarrowest) - 1, speaks_utf8());
+  if (width < kNarrowest || !moves_up()) lines.resize(1);
+  std::string text = "\r";
+  if (open_lines_ > 1) text += fmt::format("\x1b[{}A", open_lines_ - 1);
+  for (std::size_t k = 0; k < lines.size(); ++k) text += (k > 0 ? "\n" : "") + lines[k] + "\x1b[K";
+  open_lines_ = lines.size();
+  fmt::print(stderr, "{}", text);
+  std::fflush(stderr);
+}
+
 void Progress::finish() {
-  if (std::exchange(line_open_, false)) fmt::print(stderr, "\n");
+  if (std::exchange(open_lines_, 0) > 0) fmt::print(stderr, "\n");
 }
 
 bool Progress::interrupted() { return interrupt_seen != 0; }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,5 +19,9 @@ void print_metrics(const Metrics& metrics,
 std::string short_number(const std::string& text);
 
 nlohmann::json to_json(const PreparedRun& run, double delta);
+
+/// Expected passes over the data of a planned run; none for a run that is not private or follows a
+/// filter, whose number of releases is open.
+std::optional<double> planned_passes(const PreparedRun& run);
 
 }  // namespace sotto::app

@@ -20,6 +20,8 @@ Action add_methods(CLI::App& app);
 Action add_data(CLI::App& app);
 Action add_audit(CLI::App& app);
 Action add_verify(CLI::App& app);
+Action add_report(CLI::App& app);
 Action add_demo(CLI::App& app);
+Action add_reproduce(CLI::App& app);
 
 }  // namespace sotto::app

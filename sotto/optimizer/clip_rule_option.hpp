@@ -10,22 +10,25 @@
 
 namespace sotto {
 
-/// `layers`: whether the method's releases are single gradients, which a network clips by layers too.
+/// `layers`: whether the method's releases are single gradients, which a network clips by layers
+/// too.
 template <class Options>
 void add_clip_rule_option(OptionTable<Options>& table, bool layers = false) {
   if (layers)
-    table.word("clip_rule",
-               &Options::clip_rule,
-               {"flat", "glm", "layers"},
-               "glm: a linear model's terms are also bounded by what the loss allows at the current "
-               "model, and the noise follows; layers: each of a network's L layers is clipped to "
-               "C / sqrt(L)");
+    table.word(
+        "clip_rule",
+        &Options::clip_rule,
+        {"flat", "glm", "layers"},
+        "glm: a linear model's terms are also bounded by what the loss allows at the current "
+        "model, and the noise follows; layers: each of a network's L layers is clipped to "
+        "C / sqrt(L)");
   else
-    table.word("clip_rule",
-               &Options::clip_rule,
-               {"flat", "glm"},
-               "glm: a linear model's terms are also bounded by what the loss allows at the current "
-               "model, and the noise follows");
+    table.word(
+        "clip_rule",
+        &Options::clip_rule,
+        {"flat", "glm"},
+        "glm: a linear model's terms are also bounded by what the loss allows at the current "
+        "model, and the noise follows");
 }
 
 inline ClipRule clip_rule_of(const std::string& word) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/vector.hpp"
@@ -53,5 +54,16 @@ class Optimizer {
                                         double noise_multiplier,
                                         Observer& observer) const = 0;
 };
+
+/// The answer, or none if the budget refused it: a run that was continued and had to pay for some
+/// steps twice may end before its plan does. Before the first step a refusal is an error.
+template <class T>
+Expected<std::optional<T>> unless_spent(Expected<T> answer, std::int64_t steps_done) {
+  if (answer) return std::optional<T>(*std::move(answer));
+  if (steps_done > 0 && answer.error().kind == ErrorKind::kBudget) return std::optional<T>();
+  return tl::unexpected<Error>(std::move(answer).error());
+}
+
+inline constexpr const char* kBudgetSpent = "budget spent";
 
 }  // namespace sotto

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sotto/core/check.hpp"
+#include "sotto/optimizer/optimizer.hpp"
 
 namespace sotto {
 namespace {
@@ -74,8 +75,15 @@ Expected<Vector> Output::take(Oracle& oracle, double total_multiplier) {
   for (const Vector& each : candidates_)
     regularizer.push_back(oracle.problem().regularizer.value(each));
   selection.public_part = regularizer;
-  SOTTO_ASSIGN(const Released<std::int64_t> chosen, oracle.select(selection));
-  return candidates_[static_cast<std::size_t>(chosen.value())];
+  SOTTO_ASSIGN(const auto chosen, unless_spent(oracle.select(selection), seen_));
+  if (!chosen) return average_.value();
+  return candidates_[static_cast<std::size_t>(chosen->value())];
+}
+
+void Output::archive(Archive& state) {
+  state("average", average_)("seen", seen_, 1, steps_);
+  if (options_.output == "best")
+    state("candidates", candidates_, static_cast<std::size_t>(options_.candidates));
 }
 
 }  // namespace sotto

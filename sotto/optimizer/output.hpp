@@ -68,7 +68,11 @@ class Output {
   std::int64_t noise_samples() const { return options_.output == "best" ? 1 : 0; }
 
   void add(const Vector& w);
+  /// The model. `best` falls back to the last iterate where the budget is gone, which only a run
+  /// that had to repeat steps can meet.
   Expected<Vector> take(Oracle& oracle, double total_multiplier);
+
+  void archive(Archive& state);
 
  private:
   SelectionQuery query(double total_multiplier) const;

@@ -41,6 +41,7 @@ struct MethodInfo {
   std::vector<OptionInfo> options;
   std::function<Expected<ConfiguredMethod>(const GivenOptions&, const PublicFacts&)> configure;
   bool constraints = false;  ///< keeps the weights in the problem's constraint set
+  bool resumable = false;    ///< calls Observer::begin: its runs can be written down and continued
 };
 
 const std::vector<MethodInfo>& methods();

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
+#include "sotto/core/archive.hpp"
 #include "sotto/core/vector.hpp"
 
 namespace sotto {
@@ -28,6 +31,11 @@ class TailAverage {
   }
 
   const Vector& value() const { return last_; }
+
+  void archive(Archive& state) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    state("seen", seen_, 1, kMost)("averaged", count_, 0, kMost)("value", last_);
+  }
 
  private:
   std::int64_t skip_;

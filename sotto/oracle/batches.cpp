@@ -1,5 +1,6 @@
 #include "sotto/oracle/batches.hpp"
 
+#include <limits>
 #include <utility>
 
 #include "sotto/core/check.hpp"
@@ -29,6 +30,27 @@ PerExampleSum::Batch Batches::draw(const Sampling& sampling) {
   }
   SOTTO_CHECK(false);
   return {};
+}
+
+void Batches::Drawn::archive(Archive& state) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  auto kind = static_cast<std::int64_t>(sampling.kind);
+  state("kind", kind, 0, 2)("rate", sampling.rate, 0, 1)("batch", sampling.batch, 0, kMost)(
+      "population", sampling.population, 0, kMost)("count", count, 1, kMost);
+  sampling.kind = static_cast<Sampling::Kind>(kind);
+}
+
+void Batches::archive(Archive& state) {
+  constexpr std::size_t kMostKinds = 1 << 20;
+  state("drawn", drawn_, kMostKinds);
+  archive_position(state, stream_);
+}
+
+void archive_position(Archive& state, Stream& stream) {
+  if (!stream.insecure()) return;
+  auto position = static_cast<std::int64_t>(stream.position());
+  state("position", position, 0, std::numeric_limits<std::int64_t>::max());
+  if (state.loading()) stream.skip_to(static_cast<std::uint64_t>(position));
 }
 
 }  // namespace sotto

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "sotto/core/archive.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
 #include "sotto/privacy/sampling.hpp"
 #include "sotto/random/batch_sampler.hpp"
@@ -25,8 +26,12 @@ class Batches {
   struct Drawn {
     Sampling sampling;
     std::int64_t count;
+    void archive(Archive& state);
   };
   const std::vector<Drawn>& drawn() const { return drawn_; }
+
+  /// What a continued run needs: the counts and, with a seed, the stream's place. Never a batch.
+  void archive(Archive& state);
 
  private:
   std::int64_t population_;
@@ -36,5 +41,8 @@ class Batches {
   std::vector<std::int64_t> indices_;
   std::vector<Drawn> drawn_;
 };
+
+/// A seeded stream's place; of a secure stream nothing is ever written down.
+void archive_position(Archive& state, Stream& stream);
 
 }  // namespace sotto

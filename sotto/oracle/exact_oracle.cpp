@@ -117,4 +117,9 @@ Expected<Released<NoisyGap>> ExactOracle::gap(const GapQuery& query) {
   return ExactRelease::release(NoisyGap{query.set.gap(query.at, gradient), 0}, problem_.relation);
 }
 
+void ExactOracle::archive(Archive& state) {
+  state("evaluations", gradient_evaluations_, 0, kInfinity)("visits", row_visits_, 0, kInfinity)(
+      "batches", batches_);
+}
+
 }  // namespace sotto

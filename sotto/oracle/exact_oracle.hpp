@@ -40,6 +40,8 @@ class ExactOracle final : public Oracle {
   double gradient_evaluations() const { return gradient_evaluations_; }
   /// Rows visited so far for gradients, losses and pairs alike, by expected batch sizes.
   double row_visits() const { return row_visits_; }
+  /// What a continued run needs beside the optimizer's state; keys and batches never.
+  void archive(Archive& state);
 
  private:
   /// Remembers the cost of a query that evaluates `gradients` gradients a row; the expected batch.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "sotto/core/check.hpp"
@@ -12,6 +13,7 @@
 namespace sotto {
 namespace {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kMostUnits = std::int64_t{1} << 31;
 
 }  // namespace
@@ -163,6 +165,12 @@ void PrivateOracle::visit(const Sampling& sampling, int gradients) {
 
 double PrivateOracle::expected_batch(const Sampling& sampling) const {
   return sampling.rate * static_cast<double>(problem_.n);
+}
+
+void PrivateOracle::archive(Archive& state) {
+  state("evaluations", gradient_evaluations_, 0, kInfinity)("visits", row_visits_, 0, kInfinity)(
+      "batches", batches_);
+  archive_position(state, noise_);
 }
 
 }  // namespace sotto

@@ -45,6 +45,8 @@ class PrivateOracle final : public Oracle {
   double gradient_evaluations() const { return gradient_evaluations_; }
   /// Rows visited so far for gradients, losses and pairs alike, by expected batch sizes.
   double row_visits() const { return row_visits_; }
+  /// What a continued run needs beside the optimizer's state; keys and batches never.
+  void archive(Archive& state);
   /// The batches that were really drawn.
   const std::vector<Batches::Drawn>& drawn() const { return batches_.drawn(); }
 

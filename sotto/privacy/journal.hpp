@@ -12,7 +12,8 @@ namespace sotto {
 
 /// An append-only file of charges, one JSON object a line. append() returns once the line is on
 /// the disk (fdatasync), so a charge outlives a crash of the program or of the machine. An existing
-/// file is continued, never truncated: runs on the same data add up.
+/// file is continued, never truncated: runs on the same data add up. One run at a time writes to
+/// it: while it is open, it is locked.
 class Journal {
  public:
   static Expected<Journal> open(const std::string& path);
@@ -31,6 +32,7 @@ class Journal {
 
 /// One run as its journal tells it.
 struct JournalRun {
+  std::string name;  ///< given by its opening line; empty in journals of older versions
   std::string method;
   double delta = 0;
   Relation relation = Relation::kZeroOut;
@@ -40,7 +42,11 @@ struct JournalRun {
 };
 
 /// Reads a journal back; a last line that was cut short (a crash while it was written) is ignored,
-/// because its answer never left.
+/// because its answer never left. A run that was interrupted and continued is one run: its charges
+/// are those that the continuation says it began with, and what followed.
 Expected<std::vector<JournalRun>> read_journal(const std::string& path);
+
+/// The run of this name in a journal; a budget error if it is not there.
+Expected<JournalRun> find_run(const std::string& path, const std::string& name);
 
 }  // namespace sotto

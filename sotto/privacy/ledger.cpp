@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "sotto/core/check.hpp"
 
@@ -70,10 +71,24 @@ Expected<Ledger> Ledger::open_with_filter(LedgerOptions options) {
 }
 
 Expected<void> Ledger::open_journal() {
-  if (options_.journal_path.empty()) return {};
-  SOTTO_ASSIGN(journal_, Journal::open(options_.journal_path));
+  if (!options_.journal_path.empty()) {
+    if (options_.resume) SOTTO_TRY(find_run(options_.journal_path, options_.run));
+    SOTTO_ASSIGN(journal_, Journal::open(options_.journal_path));
+  }
+  // Only now, when the journal is ours, does it tell what was spent.
+  if (options_.resume) SOTTO_TRY(continue_run(*options_.resume));
+  if (!journal_) return {};
+  if (options_.resume) {
+    const nlohmann::json line = {{"resume", options_.run},
+                                 {"spent", to_string(to_event(spent()))},
+                                 {"samples", samples_spent()}};
+    SOTTO_TRY(journal_->append(line.dump()));
+    last_sync_end_ = std::chrono::steady_clock::now();
+    return {};
+  }
   const nlohmann::json line = {
       {"open", 1},
+      {"run", options_.run},
       {"method", options_.method},
       {"epsilon", options_.budget.epsilon},
       {"delta", options_.budget.delta},
@@ -88,6 +103,10 @@ Expected<void> Ledger::open_journal() {
 Expected<Receipt> Ledger::charge(const Event& event, std::int64_t samples) {
   SOTTO_CHECK(samples >= 0);
   SOTTO_ASSIGN(const CanonicalEvent wanted, canonical(event));
+  if (closed_)
+    return fail(ErrorKind::kBudget,
+                fmt::format("the run has ended, but {} is asked for. Nothing was released for it.",
+                            to_string(event)));
   if (filter_) return charge_filter(event, wanted, samples);
   // Look at everything before anything changes.
   for (const Term& term : wanted.terms) {
@@ -107,6 +126,7 @@ Expected<Receipt> Ledger::charge(const Event& event, std::int64_t samples) {
                 fmt::format("the release {} draws more noise samples than the plan declared ({}).",
                             to_string(event),
                             options_.planned_samples));
+  SOTTO_TRY(check_room(wanted, samples));
   for (const Term& term : wanted.terms) {
     Account& account = accounts_.at(to_string(term));
     for (std::int64_t k = 0; k < term.count; ++k) {
@@ -122,7 +142,7 @@ Expected<Receipt> Ledger::charge(const Event& event, std::int64_t samples) {
 Expected<Receipt> Ledger::charge_filter(const Event& event,
                                         const CanonicalEvent& wanted,
                                         std::int64_t samples) {
-  if (wanted.relation != relation_ || samples_spent_ + samples > options_.planned_samples)
+  if (wanted.relation != relation_ || samples_spent() + samples > options_.planned_samples)
     return fail(ErrorKind::kBudget,
                 fmt::format("the release {} is under another relation than the run, or draws more "
                             "noise samples than were declared ({}). Nothing was released for it.",
@@ -148,7 +168,8 @@ Expected<void> Ledger::reserve(Account& account, std::int64_t samples) {
     return {};
   }
   const auto begin = std::chrono::steady_clock::now();
-  const std::int64_t count = std::min(chunk_, left);
+  const std::int64_t count = std::min(
+      chunk_, roomy_ == &account ? std::max<std::int64_t>(1, std::min(room_, left)) : left);
   const nlohmann::json line = {
       {"charge", to_string(account.term)}, {"count", count}, {"samples", samples}};
   SOTTO_TRY(journal_->append(line.dump()));
@@ -162,32 +183,37 @@ Expected<void> Ledger::reserve(Account& account, std::int64_t samples) {
 }
 
 Expected<void> Ledger::close() {
-  if (!journal_) return {};
+  if (std::exchange(closed_, true) || !journal_) return {};
   const nlohmann::json line = {{"close", to_string(to_event(spent()))},
-                               {"samples", samples_spent_}};
+                               {"samples", samples_spent()}};
   return journal_->append(line.dump());
 }
 
-CanonicalEvent Ledger::spent() const {
-  CanonicalEvent spent{relation_, {}};
+CanonicalEvent Ledger::spent() const { return counted(&Account::spent, &Account::lost); }
+
+CanonicalEvent Ledger::lost() const { return counted(&Account::lost, nullptr); }
+
+CanonicalEvent Ledger::kept() const { return counted(&Account::spent, nullptr); }
+
+CanonicalEvent Ledger::counted(std::int64_t Account::*first, std::int64_t Account::*second) const {
+  CanonicalEvent event{relation_, {}};
   for (const auto& [text, account] : accounts_) {
-    if (account.spent == 0) continue;
     Term term = account.term;
-    term.count = account.spent;
-    spent.terms.push_back(term);
+    term.count = account.*first + (second ? account.*second : 0);
+    if (term.count > 0) event.terms.push_back(term);
   }
-  if (spent.terms.empty()) return spent;
+  if (event.terms.empty()) return event;
   // Through the canonical form once more: it fixes the order.
-  return *canonical(to_event(spent));
+  return *canonical(to_event(event));
 }
 
 Expected<double> Ledger::epsilon_spent() const {
   const CanonicalEvent so_far = spent();
   if (so_far.terms.empty()) return 0.0;
   if (filter_) return options_.budget.epsilon;
-  SOTTO_ASSIGN(const double epsilon,
-               epsilon_with_samples(
-                   so_far, samples_spent_, options_.budget.delta, *options_.accountant));
+  SOTTO_ASSIGN(
+      const double epsilon,
+      epsilon_with_samples(so_far, samples_spent(), options_.budget.delta, *options_.accountant));
   // What was spent is part of the plan, which was granted within the budget.
   return std::min(epsilon, options_.budget.epsilon);
 }

@@ -17,6 +17,15 @@
 
 namespace sotto {
 
+/// An interrupted run that is continued from a point at which it had written down its state.
+struct LedgerResume {
+  CanonicalEvent kept;  ///< charged up to that point: its answers are in the state
+  std::int64_t kept_samples = 0;
+  /// With a seed what was released after that point comes out again exactly as before, and is not
+  /// charged again. Without, those releases were paid for and are lost: the journal tells which.
+  bool repeats = false;
+};
+
 struct LedgerOptions {
   /// What may be spent. An infinite epsilon grants whatever the plan costs (noise given by hand, or
   /// a run that is not private).
@@ -36,6 +45,9 @@ struct LedgerOptions {
   std::string method;
   /// Empty: no journal (tests, and programs that keep their own).
   std::string journal_path;
+  /// The run's name in the journal, by which it can be continued; public.
+  std::string run;
+  std::optional<LedgerResume> resume;
 };
 
 /// Decides, before any row is read, whether a release may happen, and remembers it.
@@ -52,6 +64,10 @@ struct LedgerOptions {
 /// The journal is written and synced before charge() returns. To keep a sync from dominating short
 /// steps, one line may reserve several equal charges at once: a crash then over-counts by the rest
 /// of that line, and never under-counts.
+///
+/// A continued run (LedgerResume) that lost releases has paid for them: they count, and a charge is
+/// granted only while all that was ever charged stays within the budget, or within the price of the
+/// plan where the noise was given by hand (ledger_resume.proof.md).
 class Ledger {
  public:
   static Expected<Ledger> open(LedgerOptions options);
@@ -59,16 +75,28 @@ class Ledger {
   /// Pays for one release. Refusals are budget errors and change nothing.
   Expected<Receipt> charge(const Event& event, std::int64_t samples);
 
-  /// Writes the exact total to the journal; to be called once, when the run has ended.
+  /// Writes the exact total to the journal, when the run has ended. Every later charge is refused;
+  /// a second call does nothing.
   Expected<void> close();
 
   const LedgerOptions& options() const { return options_; }
   const Accountant& accountant() const { return *options_.accountant; }
-  /// Everything charged so far, in canonical form.
+  /// Everything charged so far, in canonical form; lost releases of a continued run included.
   CanonicalEvent spent() const;
-  std::int64_t samples_spent() const { return samples_spent_; }
+  std::int64_t samples_spent() const { return samples_spent_ + lost_samples_; }
+  /// Of these, what a continued run lost: charged on top of its plan; and the rest, whose answers
+  /// the run has.
+  CanonicalEvent lost() const;
+  CanonicalEvent kept() const;
+  std::int64_t samples_kept() const { return samples_spent_; }
+  /// The state of a filter, for runs that a seed repeats; nothing else is kept here.
+  void archive(Archive& state);
   /// Upper bound on the epsilon of what was charged so far, at the budget's delta.
   Expected<double> epsilon_spent() const;
+  /// With a filter: the share of its budget that is used up, in [0, 1].
+  std::optional<double> filter_share() const {
+    return filter_ ? std::optional<double>(filter_->spent()) : std::nullopt;
+  }
   /// Upper bound on the epsilon of the whole plan.
   double epsilon_planned() const { return epsilon_planned_; }
 
@@ -78,7 +106,8 @@ class Ledger {
     std::int64_t planned = 0;
     std::int64_t spent = 0;
     std::int64_t reserved =
-        0;  ///< charges that the journal already holds but nobody has asked for yet
+        0;                  ///< charges that the journal already holds but nobody has asked for yet
+    std::int64_t lost = 0;  ///< charged before the run was continued, on top of `spent`
   };
 
   explicit Ledger(LedgerOptions options) : options_(std::move(options)) {}
@@ -88,6 +117,14 @@ class Ledger {
                                   std::int64_t samples);
   Expected<void> open_journal();
   Expected<void> reserve(Account& account, std::int64_t samples);
+  CanonicalEvent counted(std::int64_t Account::*first, std::int64_t Account::*second) const;
+
+  // ledger_resume.cpp
+  Expected<void> continue_run(const LedgerResume& resume);
+  /// Whether `more`, with `samples` noise samples, and all that was charged are within the limit.
+  Expected<bool> fits(const CanonicalEvent& more, std::int64_t samples) const;
+  /// Refuses what lost releases leave no room for.
+  Expected<void> check_room(const CanonicalEvent& wanted, std::int64_t samples);
 
   LedgerOptions options_;
   std::unique_ptr<Filter> filter_;
@@ -95,6 +132,11 @@ class Ledger {
   double epsilon_planned_ = 0;
   std::map<std::string, Account> accounts_;  ///< by the term's text
   std::int64_t samples_spent_ = 0;
+  std::int64_t lost_samples_ = 0;
+  bool has_lost_ = false;
+  bool closed_ = false;
+  const Account* roomy_ = nullptr;  ///< has room for `room_` more charges, if no other is charged
+  std::int64_t room_ = 0;
   std::optional<Journal> journal_;
   std::int64_t chunk_ = 1;
   std::chrono::steady_clock::time_point last_sync_end_{};

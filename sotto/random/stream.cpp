@@ -54,6 +54,7 @@ struct Stream::State {
   EVP_CIPHER_CTX* cipher = EVP_CIPHER_CTX_new();
   std::array<std::byte, kBufferBytes> buffer;
   bool insecure;
+  std::uint64_t generated = 0;  // bytes of the key stream
 
   State(Key key, bool is_insecure) : insecure(is_insecure) {
     const std::array<unsigned char, 16> counter{};
@@ -71,6 +72,7 @@ struct Stream::State {
   State& operator=(const State&) = delete;
 
   void generate(std::byte* out, std::size_t size) {
+    generated += size;
     while (size > 0) {
       const std::size_t chunk = std::min(size, kChunkBytes);
       int written = 0;
@@ -107,6 +109,24 @@ Stream Stream::seeded(std::uint64_t seed, Purpose purpose, std::uint64_t instanc
 }
 
 bool Stream::insecure() const { return state_->insecure; }
+
+std::uint64_t Stream::position() const {
+  SOTTO_CHECK(insecure());
+  return state_->generated - static_cast<std::uint64_t>(end_ - next_);
+}
+
+void Stream::skip_to(std::uint64_t position) {
+  SOTTO_CHECK(insecure());
+  constexpr std::uint64_t kBlockBytes = 16;
+  std::array<unsigned char, kBlockBytes> counter{};  // big-endian
+  for (std::size_t byte = 0; byte < 8; ++byte)
+    counter[15 - byte] = static_cast<unsigned char>((position / kBlockBytes) >> (8 * byte));
+  SOTTO_CHECK(EVP_EncryptInit_ex2(state_->cipher, nullptr, nullptr, counter.data(), nullptr) == 1);
+  state_->generated = position - position % kBlockBytes;
+  next_ = end_ = nullptr;
+  std::array<std::byte, kBlockBytes> skipped;
+  fill(std::span(skipped).first(position % kBlockBytes));
+}
 
 void Stream::refill() {
   state_->generate(state_->buffer.data(), kBufferBytes);

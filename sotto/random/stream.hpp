@@ -36,6 +36,11 @@ class Stream {
 
   bool insecure() const;
 
+  /// Seeded streams only: how many bytes were handed out, and the same stream from there on. A
+  /// secure stream's place is of no use without its key, which nobody has.
+  std::uint64_t position() const;
+  void skip_to(std::uint64_t position);
+
   void fill(std::span<std::byte> bytes);
   std::uint64_t next() {  ///< 64 uniform bits
     std::uint64_t word;

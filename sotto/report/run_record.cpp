@@ -1,9 +1,15 @@
 #include "sotto/report/run_record.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <Eigen/Core>
+#include <boost/version.hpp>
 #include <cmath>
+#include <ctime>
 #include <nlohmann/json.hpp>
+
+#include "sotto/core/version.hpp"
 
 namespace sotto {
 namespace {
@@ -12,13 +18,56 @@ nlohmann::json number_or_null(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
 }
 
+nlohmann::json to_json(const std::vector<RecordedSetting>& settings) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& setting : settings) {
+    list.push_back({{"name", setting.name}, {"value", setting.value}, {"origin", setting.origin}});
+    if (!setting.group.empty()) list.back()["group"] = setting.group;
+  }
+  return list;
+}
+
+nlohmann::json to_json(const std::vector<SpentPoint>& points) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& point : points) {
+    std::int64_t releases = 0;
+    for (const Term& term : point.events.terms) releases += term.count;
+    list.push_back({{"step", point.step},
+                    {"passes", point.passes},
+                    {"releases", releases},
+                    {"noise_samples", point.noise_samples}});
+    if (point.epsilon) list.back()["epsilon"] = number_or_null(*point.epsilon);
+    if (point.filter_share) list.back()["filter_share"] = *point.filter_share;
+  }
+  return list;
+}
+
+nlohmann::json to_json(const std::vector<TestPoint>& points) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& point : points) {
+    list.push_back({{"step", point.step},
+                    {"passes", point.passes},
+                    {"objective", number_or_null(point.objective)}});
+    if (point.accuracy) list.back()["accuracy"] = *point.accuracy;
+  }
+  return list;
+}
+
+/// What reports show beside the results.
+void add_circumstances(const RunRecord& record, nlohmann::json& json) {
+  if (!record.spending.empty()) json["spending"] = to_json(record.spending);
+  if (record.epsilon_lower) json["epsilon_lower"] = *record.epsilon_lower;
+  if (!record.test_curve.empty()) json["test_curve"] = to_json(record.test_curve);
+  if (!record.options.empty()) json["options"] = to_json(record.options);
+  if (!record.class_names.empty()) json["class_names"] = record.class_names;
+  if (!record.command.empty()) json["command"] = record.command;
+  if (!record.finished.empty()) json["finished"] = record.finished;
+  for (const auto& [name, version] : record.versions) json["versions"][name] = version;
+}
+
 }  // namespace
 
 nlohmann::json to_json(const RunRecord& record) {
-  nlohmann::json settings = nlohmann::json::array();
-  for (const auto& setting : record.settings)
-    settings.push_back(
-        {{"name", setting.name}, {"value", setting.value}, {"origin", setting.origin}});
   nlohmann::json drawn = nlohmann::json::array();
   for (const auto& batches : record.drawn)
     drawn.push_back({{"sampling", batches.sampling}, {"count", batches.count}});
@@ -42,7 +91,7 @@ nlohmann::json to_json(const RunRecord& record) {
                          {"plan", record.plan},
                          {"noise_multiplier", record.noise_multiplier},
                          {"drawn", std::move(drawn)},
-                         {"settings", std::move(settings)},
+                         {"settings", to_json(record.settings)},
                          {"loss", record.loss},
                          {"regularizer", record.regularizer},
                          {"dimension", record.dimension},
@@ -78,7 +127,25 @@ nlohmann::json to_json(const RunRecord& record) {
     json["population_gradient"] = {{"norm", record.population->norm},
                                    {"standard_error", record.population->standard_error},
                                    {"rows", record.population->rows}};
+  add_circumstances(record, json);
   return json;
+}
+
+std::vector<std::pair<std::string, std::string>> build_versions() {
+#if defined(__clang__)
+  const std::string compiler = "clang " __clang_version__;
+#else
+  const std::string compiler = "g++ " __VERSION__;
+#endif
+  return {{"sotto", kVersion},
+          {"compiler", compiler},
+          {"eigen",
+           fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)},
+          {"boost", BOOST_LIB_VERSION}};
+}
+
+std::string utc_now() {
+  return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr)));
 }
 
 std::string brief(const RunRecord& record) {

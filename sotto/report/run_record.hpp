@@ -4,12 +4,14 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sotto/core/error.hpp"
 #include "sotto/model/class_metrics.hpp"
 #include "sotto/model/metrics.hpp"
 #include "sotto/model/model.hpp"
+#include "sotto/privacy/event.hpp"
 
 namespace sotto {
 
@@ -31,7 +33,28 @@ struct DrawnBatches {
 struct RecordedSetting {
   std::string name;
   std::string value;
-  std::string origin;
+  std::string origin;      ///< `given`, `default`, or `rule: …` (from public facts)
+  std::string group = {};  ///< e.g. `Privacy`; empty for the method's own
+};
+
+/// What had been released after some step, and what that costs.
+struct SpentPoint {
+  std::int64_t step = 0;
+  double passes = 0;
+  CanonicalEvent events;  ///< charged so far; the file has their number only
+  std::int64_t noise_samples = 0;
+  /// Upper bound on the epsilon of these events, once they are priced (price_record). Not with a
+  /// filter: it certifies the whole budget only.
+  std::optional<double> epsilon = {};
+  std::optional<double> filter_share = {};  ///< the part of a filter's budget that is used up
+};
+
+/// How good an iterate is on public rows: they were released, so looking at them is free.
+struct TestPoint {
+  std::int64_t step = 0;
+  double passes = 0;
+  double objective = 0;
+  std::optional<double> accuracy = {};
 };
 
 /// True values on the training data, by --unsafe-diagnostics only: they are not private.
@@ -82,6 +105,14 @@ struct RunRecord {
   double train_seconds = 0;
   std::vector<std::string> warnings;
   std::vector<TracePoint> trace;
+  std::vector<SpentPoint> spending;      ///< a few dozen points of a private run
+  std::optional<double> epsilon_lower;   ///< the accountant's lower bound (price_record)
+  std::vector<TestPoint> test_curve;     ///< of iterates, with a public test set
+  std::vector<RecordedSetting> options;  ///< of the run as a whole: privacy, data, model
+  std::vector<std::string> class_names;  ///< of labels -1 and +1
+  std::vector<std::string> command;      ///< that made the run, word by word; empty: a program
+  std::vector<std::pair<std::string, std::string>> versions;  ///< of Sotto and what it is built on
+  std::string finished;                                       ///< when, UTC
   std::optional<Metrics> test;
   std::optional<ClassMetrics> network_test;
   std::optional<Diagnostics> diagnostics;
@@ -91,7 +122,14 @@ struct RunRecord {
   std::optional<PopulationGradient> population;
 };
 
+/// The file format (docs/reports.md), version 1; later fields are optional for readers.
 nlohmann::json to_json(const RunRecord& record);
+
+/// Sotto's version, and those of the compiler and the libraries that numbers depend on.
+std::vector<std::pair<std::string, std::string>> build_versions();
+
+/// Now, as `2031-05-06 07:08 UTC`.
+std::string utc_now();
 
 /// `dp-gd: 80 steps, epsilon 0.998 of 1 (delta 1e-06, zero-out, gaussian), stopped: plan complete`
 std::string brief(const RunRecord& record);

@@ -4,21 +4,23 @@
 
 #include <chrono>
 #include <cmath>
-#include <functional>
+#include <filesystem>
 #include <limits>
 #include <utility>
 
+#include "sotto/core/file.hpp"
 #include "sotto/core/version.hpp"
 #include "sotto/oracle/exact_oracle.hpp"
 #include "sotto/oracle/private_oracle.hpp"
 #include "sotto/privacy/calibrate.hpp"
 #include "sotto/training/measures.hpp"
+#include "sotto/training/run_facts.hpp"
+#include "sotto/training/tracer.hpp"
 
 namespace sotto {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t kTracePoints = 1000;
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -27,44 +29,6 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 Stream make_stream(const TrainOptions& options, Purpose purpose) {
   return options.seed ? Stream::seeded(*options.seed, purpose) : Stream::secure(purpose);
 }
-
-/// Keeps a trace of bounded length: every k-th step, k doubling whenever the trace is full.
-class Tracer final : public Observer {
- public:
-  /// `passes`: the expected passes over the data so far, which are public.
-  Tracer(Observer& next,
-         std::function<double()> passes,
-         std::chrono::steady_clock::time_point begin)
-      : next_(next), passes_(std::move(passes)), begin_(begin) {}
-
-  bool keep_going(const StepReport& step) override {
-    StepReport report = step;
-    report.passes = passes_();
-    if (report.step % every_ == 0) {
-      if (trace_.size() == kTracePoints) {
-        for (std::size_t k = 0; 2 * k + 1 < trace_.size(); ++k) trace_[k] = trace_[2 * k + 1];
-        trace_.resize(kTracePoints / 2);
-        every_ *= 2;
-      }
-      if (report.step % every_ == 0)
-        trace_.push_back({report.step,
-                          report.step_size,
-                          report.gradient_norm,
-                          report.passes,
-                          seconds_since(begin_)});
-    }
-    return next_.keep_going(report);
-  }
-
-  std::vector<TracePoint> take() { return std::move(trace_); }
-
- private:
-  Observer& next_;
-  std::function<double()> passes_;
-  std::chrono::steady_clock::time_point begin_;
-  std::int64_t every_ = 1;
-  std::vector<TracePoint> trace_;
-};
 
 Expected<void> check_budget(const TrainOptions& options, bool is_private) {
   if (!is_private) return {};
@@ -90,6 +54,69 @@ Expected<double> single_release_multiplier(const PublicProblem& problem,
   if (options.noise_multiplier) return *options.noise_multiplier / 10;
   return calibrate_noise([&](double z) { return Event::gaussian(z, problem.relation); },
                          {*options.epsilon, options.delta});
+}
+
+/// What a checkpoint file needs of the run, and the earlier state if there is one to continue.
+Expected<void> prepare_checkpoint(PreparedRun& run, const TrainOptions& options) {
+  const CheckpointOptions& checkpoint = options.checkpoint;
+  if (checkpoint.path.empty()) return {};
+  if (!run.method->resumable) {
+    std::string can;
+    for (const auto& method : methods())
+      if (method.resumable) can += (can.empty() ? "" : ", ") + method.name;
+    return fail(ErrorKind::kUsage,
+                fmt::format("{} can't be continued, so it writes no checkpoint. These methods can: "
+                            "{}.",
+                            run.method->name,
+                            can));
+  }
+  if (checkpoint.every && *checkpoint.every < 1)
+    return fail(ErrorKind::kUsage,
+                fmt::format("--every must be at least 1 step, but is {}.", *checkpoint.every));
+  SOTTO_TRY(check_writable(checkpoint.path));
+  if (!std::filesystem::exists(checkpoint.path)) return {};
+  if (!checkpoint.resume)
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("{} holds the state of an earlier run. Add --resume to go on with it, or "
+                    "remove it to start afresh.",
+                    checkpoint.path));
+  SOTTO_ASSIGN(Checkpoint found, read_checkpoint(checkpoint.path));
+  run.resumed = std::make_shared<const Checkpoint>(std::move(found));
+  return {};
+}
+
+Expected<void> compare_checkpoint(PreparedRun& run,
+                                  const PublicProblem& problem,
+                                  const TrainOptions& options) {
+  if (options.checkpoint.path.empty()) return {};
+  run.facts = facts_of(problem, options, run);
+  if (!run.resumed) return {};
+  return check_facts(run.facts, *run.resumed, options.checkpoint.path);
+}
+
+/// What the ledger must know of the run that is continued.
+Expected<LedgerResume> ledger_resume(const Checkpoint& checkpoint,
+                                     const PublicProblem& problem,
+                                     const TrainOptions& options) {
+  SOTTO_ASSIGN(const Event kept, parse_event(checkpoint.spent, problem.relation));
+  LedgerResume resume;
+  SOTTO_ASSIGN(resume.kept, canonical(kept));
+  resume.kept_samples = checkpoint.samples;
+  resume.repeats = options.seed.has_value();
+  return resume;
+}
+
+std::string new_run_name() {
+  Stream stream = Stream::secure(Purpose::kSelection);
+  const std::uint64_t first = stream.next();
+  return fmt::format("{:016x}{:016x}", first, stream.next());
+}
+
+std::int64_t releases_of(const CanonicalEvent& event) {
+  std::int64_t count = 0;
+  for (const Term& term : event.terms) count += term.count;
+  return count;
 }
 
 /// A run without a plan: its filter is the accountant, and the budget is what it costs.
@@ -118,7 +145,10 @@ Expected<void> prepare_filter(PreparedRun& run, const TrainOptions& options) {
 Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   PreparedRun run;
-  SOTTO_ASSIGN(run.method, find_method(options.method));
+  run.method = options.unlisted;
+  if (!run.method) {
+    SOTTO_ASSIGN(run.method, find_method(options.method));
+  }
   const bool is_private = run.method->is_private;
   SOTTO_TRY(check_budget(options, is_private));
   if (problem.constraint && !run.method->constraints)
@@ -127,13 +157,16 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
                             "it. Use dp-pgd, dp-pmd, dp-fw-l2 or dp-fw-l1, or leave it out.",
                             run.method->name,
                             problem.constraint->to_string()));
-  PublicFacts facts{problem, 0, make_stream(options, Purpose::kSelection).uniform()};
+  SOTTO_TRY(prepare_checkpoint(run, options));
+  run.coin = run.resumed ? run.resumed->coin : make_stream(options, Purpose::kSelection).uniform();
+  PublicFacts facts{problem, 0, run.coin};
   if (is_private) {
     SOTTO_ASSIGN(facts.single_release_multiplier, single_release_multiplier(problem, options));
   }
   SOTTO_ASSIGN(run.configured, run.method->configure(options.options, facts));
   if (!is_private) {
     run.epsilon_planned = kInfinity;
+    SOTTO_TRY(compare_checkpoint(run, problem, options));
     return run;
   }
 
@@ -144,6 +177,7 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
   run.plan = optimizer.plan(problem, 1);
   if (!run.plan.filter.empty()) {
     SOTTO_TRY(prepare_filter(run, options));
+    SOTTO_TRY(compare_checkpoint(run, problem, options));
     run.calibrate_seconds = seconds_since(begin);
     return run;
   }
@@ -179,6 +213,7 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
                     "also satisfy it. Choose delta well below 1/n.",
                     options.delta,
                     1 / static_cast<double>(problem.n)));
+  SOTTO_TRY(compare_checkpoint(run, problem, options));
   run.calibrate_seconds = seconds_since(begin);
   return run;
 }
@@ -193,6 +228,7 @@ Expected<TrainResult> train(const Engine& engine,
   TrainResult result;
   RunRecord& record = result.record;
   record.version = kVersion;
+  record.versions = build_versions();
   record.method = prepared.method->name;
   record.privacy.is_private = is_private;
   record.privacy.delta = options.delta;
@@ -215,13 +251,33 @@ Expected<TrainResult> train(const Engine& engine,
   double evaluations = 0;
   double visits = 0;
   // Pricing, before and after, is not training.
-  const auto run = [&](auto& oracle) -> Expected<void> {
-    const auto start = std::chrono::steady_clock::now();
-    const auto passes = [&] { return oracle.row_visits() / static_cast<double>(problem.n); };
-    Tracer tracer(observer, passes, start);
-    SOTTO_ASSIGN(answer, optimizer.run(oracle, prepared.noise_multiplier, tracer));
-    record.train_seconds = seconds_since(start);
-    record.trace = tracer.take();
+  const std::string run_name = prepared.resumed ? prepared.resumed->run : new_run_name();
+  const auto run = [&](auto& oracle, Ledger* ledger) -> Expected<void> {
+    Tracer tracer(
+        observer, [&] { return oracle.row_visits(); }, problem.n, ledger);
+    const Archived around = [&](Archive& state) {
+      state("oracle", oracle)("trace", tracer);
+      if (ledger && options.seed) state("ledger", *ledger);
+    };
+    Checkpoint frame;
+    frame.run = run_name;
+    frame.coin = prepared.coin;
+    frame.facts = prepared.facts;
+    Checkpointer checkpointer(tracer,
+                              options.checkpoint,
+                              std::move(frame),
+                              around,
+                              ledger,
+                              prepared.resumed.get(),
+                              problem.dimension);
+    Observer& watcher =
+        options.checkpoint.path.empty() ? static_cast<Observer&>(tracer) : checkpointer;
+    SOTTO_ASSIGN(answer, optimizer.run(oracle, prepared.noise_multiplier, watcher));
+    SOTTO_TRY(checkpointer.stopped());
+    if (!checkpointer.trouble().empty()) record.warnings.push_back(checkpointer.trouble());
+    record.train_seconds = tracer.seconds();
+    record.trace = tracer.trace();
+    record.spending = tracer.spending(answer.steps);
     return {};
   };
   if (is_private) {
@@ -234,6 +290,10 @@ Expected<TrainResult> train(const Engine& engine,
     granted.accountant = prepared.accountant;
     granted.method = record.method;
     granted.journal_path = options.journal_path;
+    granted.run = run_name;
+    if (prepared.resumed) {
+      SOTTO_ASSIGN(granted.resume, ledger_resume(*prepared.resumed, problem, options));
+    }
     SOTTO_ASSIGN(Ledger ledger, Ledger::open(std::move(granted)));
     PrivateOracle oracle(engine,
                          problem,
@@ -241,16 +301,27 @@ Expected<TrainResult> train(const Engine& engine,
                          make_stream(options, Purpose::kSampling),
                          make_stream(options, Purpose::kNoise));
     record.calibrate_seconds += seconds_since(begin);
-    SOTTO_TRY(run(oracle));
+    SOTTO_TRY(run(oracle, &ledger));
     begin = std::chrono::steady_clock::now();
     SOTTO_TRY(ledger.close());
     SOTTO_ASSIGN(record.privacy.epsilon, ledger.epsilon_spent());
     record.privacy.accountant = prepared.accountant->name();
     record.privacy.events = to_string(to_event(ledger.spent()));
     record.privacy.noise_samples = ledger.samples_spent();
+    const CanonicalEvent lost = ledger.lost();
+    const Event allowed = lost.terms.empty()
+                              ? prepared.plan.event
+                              : Event::compose({prepared.plan.event, to_event(lost)});
     // A filter has no plan: what it granted stands in for one.
-    record.plan =
-        prepared.plan.filter.empty() ? to_string(prepared.plan.event) : record.privacy.events;
+    record.plan = prepared.plan.filter.empty() ? to_string(allowed) : record.privacy.events;
+    if (!lost.terms.empty())
+      record.warnings.push_back(fmt::format(
+          "{} releases had been paid for when the run was interrupted and were lost; "
+          "they count, and the steps were paid for again{}.",
+          releases_of(lost),
+          answer.stopped == kBudgetSpent
+              ? fmt::format(", so that the budget was spent after {} steps", answer.steps)
+              : ""));
     evaluations = oracle.gradient_evaluations();
     visits = oracle.row_visits();
     for (const auto& [sampling, count] : oracle.drawn())
@@ -258,7 +329,7 @@ Expected<TrainResult> train(const Engine& engine,
     record.calibrate_seconds += seconds_since(begin);
   } else {
     ExactOracle oracle(engine, problem, make_stream(options, Purpose::kSampling));
-    SOTTO_TRY(run(oracle));
+    SOTTO_TRY(run(oracle, nullptr));
     record.privacy.epsilon = kInfinity;
     evaluations = oracle.gradient_evaluations();
     visits = oracle.row_visits();
@@ -270,6 +341,7 @@ Expected<TrainResult> train(const Engine& engine,
   record.gradient_evaluations = evaluations;
   record.passes = visits / static_cast<double>(problem.n);
   if (options.unsafe_diagnostics) record.diagnostics = true_values(engine, problem, answer.w);
+  record.finished = utc_now();
   result.w = std::move(answer.w);
   if (!result.w.allFinite())
     return fail(ErrorKind::kNoModel,

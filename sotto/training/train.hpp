@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,12 +11,16 @@
 #include "sotto/optimizer/registry.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/report/run_record.hpp"
+#include "sotto/training/checkpointer.hpp"
 
 namespace sotto {
 
 /// How to train: which method, how much privacy, whose randomness.
 struct TrainOptions {
   std::string method = "dp-gd";
+  /// Instead of `method`: one that is not in the registry, e.g. a published recipe. Outlives the
+  /// run.
+  const MethodInfo* unlisted = nullptr;
   GivenOptions options;  ///< the method's own options, by name
   double delta = 0;
   std::optional<double> epsilon;  ///< exactly one of these two for a private method
@@ -25,6 +30,9 @@ struct TrainOptions {
   std::optional<std::uint64_t> seed;  ///< tests and reproductions only: marks the run insecure
   std::string journal_path;           ///< empty: no journal
   bool unsafe_diagnostics = false;
+  /// Where the state is written for a run that is interrupted. A run that its observer stops is
+  /// then paused: its state is in the file, and no selection is paid for its model.
+  CheckpointOptions checkpoint;
 };
 
 /// A run that has been planned and calibrated but has not touched a row.
@@ -37,6 +45,9 @@ struct PreparedRun {
   double epsilon_planned = 0;
   double calibrate_seconds = 0;
   std::vector<std::string> warnings;
+  double coin = 0;  ///< that random settings were drawn with
+  Facts facts;      ///< what a continued run must have in common with this one
+  std::shared_ptr<const Checkpoint> resumed;  ///< null: a fresh run
 };
 
 struct TrainResult {
@@ -45,7 +56,8 @@ struct TrainResult {
 };
 
 /// Plan and calibrate, from public facts alone; all that `--dry-run` shows. Fails on settings that
-/// make no sense (usage) and on a budget that no noise can meet (budget).
+/// make no sense (usage), on a budget that no noise can meet (budget), and on a checkpoint that
+/// does not fit.
 Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& options);
 
 /// Runs what was prepared. The engine's rows are read only after the ledger has granted the plan.

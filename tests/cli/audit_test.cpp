@@ -14,6 +14,7 @@ namespace sotto::testing {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 TEST(AuditCommand, SaysWhatItFound) {
@@ -29,8 +30,14 @@ TEST(AuditCommand, SaysWhatItFound) {
                           "1000",
                           "--json",
                           "--roc",
-                          dir.file("roc.csv")});
+                          dir.file("roc.csv"),
+                          "--report",
+                          dir.file("audit.html")});
   ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(TempDir::read(dir.file("audit.html")),
+              AllOf(HasSubstr("The claim survived the attack"),
+                    HasSubstr("at most, by the claim"),
+                    HasSubstr("sotto audit --method dp-gd --epsilon 4")));
   const json result = json::parse(run.out);
   EXPECT_EQ(result["method"], "dp-gd");
   EXPECT_EQ(result["claimed"]["epsilon"], 4);
@@ -89,8 +96,11 @@ TEST(AuditCommand, OneRun) {
                           "--row-norm",
                           "1",
                           "--json",
+                          "--report",
+                          dir.file("audit.html"),
                           data});
   ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(TempDir::read(dir.file("audit.html")), HasSubstr("not a private release"));
   const json result = json::parse(run.out);
   EXPECT_EQ(result["canaries"], 100);
   EXPECT_LE(result["correct"], result["guesses"]);
@@ -218,8 +228,10 @@ Seen train_on(const std::string& rows, const std::string& method) {
     point.erase("gradient_norm");
     point.erase("seconds");
   }
-  for (const char* name : {"load_seconds", "calibrate_seconds", "train_seconds"})
+  for (const char* name : {"load_seconds", "calibrate_seconds", "train_seconds", "finished"})
     record.erase(name);
+  for (auto& word : record["command"])
+    if (word.get<std::string>().starts_with(dir.file(""))) word = "a file";
   seen.record = record.dump();
   seen.model_weights = json::parse(TempDir::read(dir.file("model.json")))["weights"].size();
   return seen;

@@ -229,6 +229,23 @@ TEST_P(Conformance, AnEarlyStopSpendsNoMoreAndGivesAModel) {
   EXPECT_EQ(not_covered(plan.event, oracle.spent()), 0);
 }
 
+TEST_P(Conformance, ShowsItsStateOnceIfItsRunsCanBeContinuedAndElseNever) {
+  class Counts : public Observer {
+   public:
+    Expected<void> begin(Archived) override {
+      ++begun;
+      return {};
+    }
+    bool keep_going(const StepReport&) override { return false; }
+    int begun = 0;
+  } observer;
+  const auto method = configured(Relation::kZeroOut);
+  ExactOracle oracle(
+      engine_, facts(Relation::kZeroOut).problem, Stream::seeded(1, Purpose::kSampling));
+  ASSERT_TRUE(method.optimizer->run(oracle, 3.5, observer));
+  EXPECT_EQ(observer.begun, (*find_method(GetParam().method))->resumable ? 1 : 0);
+}
+
 TEST_P(Conformance, MoreNoiseIsNeverLessPrivate) {
   const auto method = configured(Relation::kZeroOut);
   const auto problem = facts(Relation::kZeroOut).problem;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
 #include <vector>
 
 #include "tests/support/statistics.hpp"
@@ -42,6 +44,33 @@ TEST(Stream, BytesDoNotDependOnThePiecesTheyAreTakenIn) {
     pieces.insert(pieces.end(), piece.begin(), piece.end());
   }
   EXPECT_EQ(pieces, whole);
+}
+
+TEST(Stream, ASeededStreamGoesOnFromAnyPlace) {
+  std::vector<std::byte> whole(50000);
+  Stream::seeded(3, Purpose::kData).fill(whole);
+  for (const std::size_t place : {0u, 1u, 15u, 16u, 17u, 8191u, 8192u, 8200u, 16384u, 40001u}) {
+    Stream first = Stream::seeded(3, Purpose::kData);
+    std::vector<std::byte> skipped(place);
+    for (std::size_t done = 0; done < place;) {  // in pieces, some through the buffer
+      const std::size_t piece = std::min<std::size_t>(place - done, done % 3 == 0 ? 7 : 5000);
+      first.fill(std::span(skipped).subspan(done, piece));
+      done += piece;
+    }
+    EXPECT_EQ(first.position(), place);
+    Stream second = Stream::seeded(3, Purpose::kData);
+    second.next();
+    second.skip_to(first.position());
+    EXPECT_EQ(second.position(), place);
+    std::vector<std::byte> rest(9000);
+    second.fill(rest);
+    EXPECT_TRUE(std::equal(rest.begin(), rest.end(), whole.begin() + static_cast<long>(place)));
+  }
+}
+
+TEST(StreamDeath, ASecureStreamHasNoPlace) {
+  EXPECT_DEATH(Stream::secure(Purpose::kNoise).position(), "");
+  EXPECT_DEATH(Stream::secure(Purpose::kNoise).skip_to(1), "");
 }
 
 TEST(Stream, PurposesInstancesAndSeedsGiveDifferentStreams) {

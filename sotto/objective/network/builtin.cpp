@@ -85,6 +85,12 @@ bool is_builtin_network(const std::string& name) {
   return name == "softmax" || name.starts_with(kMlp);
 }
 
+std::int64_t builtin_features(const std::string& name) {
+  for (const auto& each : images())
+    if (name == each.name) return each.input.size();
+  return 0;
+}
+
 Expected<NetworkSpec> builtin_network(const std::string& name,
                                       std::int64_t features,
                                       std::int64_t classes) {

@@ -95,6 +95,8 @@ Expected<NetworkSpec> builtin_network(const std::string& name,
                                       std::int64_t features,
                                       std::int64_t classes);
 bool is_builtin_network(const std::string& name);
+/// The numbers of a row that a built-in network for images takes; 0 for any other name.
+std::int64_t builtin_features(const std::string& name);
 
 /// The shape before the first layer and after each; kBadData if a layer does not fit its input.
 Expected<std::vector<ImageShape>> shapes_of(const NetworkSpec& spec);

@@ -24,6 +24,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sotto/core/check.hpp"
 #include "sotto/optimizer/clip_rule_option.hpp"
@@ -33,6 +34,8 @@
 
 namespace sotto {
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct AdaptiveNoiseOptions {
   std::optional<std::int64_t> steps;
@@ -97,16 +100,16 @@ class AdaptiveNoiseSgd final : public Optimizer {
     Vector w = problem.first_iterate();
     Vector gradient;
     double square = options_.offset;  // b²
-    for (std::int64_t t = 0; t < T; ++t) {
+    std::int64_t t = 0;
+    SOTTO_TRY(observer.begin([&](Archive& state) {
+      state("step", t, 1, T)("iterate", w)("square", square, 0, kInfinity)("average", average);
+    }));
+    while (t < T) {
       const double z =
           adaptive ? *options_.first_multiplier * stage(std::pow(square / options_.offset, 0.25))
                    : noise_multiplier * alpha(t);
-      auto answer = oracle.gradient(query(w, z));
-      if (!answer) {
-        if (adaptive && answer.error().kind == ErrorKind::kBudget && t > 0)
-          return OptimizerResult{average.value(), t, "budget spent"};
-        return tl::unexpected<Error>(std::move(answer).error());
-      }
+      SOTTO_ASSIGN(const auto answer, unless_spent(oracle.gradient(query(w, z)), t));
+      if (!answer) return OptimizerResult{average.value(), t, kBudgetSpent};
       gradient = answer->value();
       if (adagrad) {
         const TermBounds bounds = bounds_of(query(w, z), problem);
@@ -120,8 +123,9 @@ class AdaptiveNoiseSgd final : public Optimizer {
       w -= eta * gradient;
       r.prox(eta, w);
       average.add(w);
-      if (!observer.keep_going({t + 1, T, eta, gradient.norm(), &w}))
-        return OptimizerResult{average.value(), t + 1, "stopped early"};
+      ++t;
+      if (!observer.keep_going({t, T, eta, gradient.norm(), &w}))
+        return OptimizerResult{average.value(), t, "stopped early"};
     }
     return OptimizerResult{average.value(), T, "plan complete"};
   }
@@ -242,7 +246,8 @@ std::vector<MethodInfo> adp_sgd_methods() {
            .source = "[ADP21]",
            .page = "adp-sgd",
            .options = adp_sgd_options().infos(),
-           .configure = configure_adp_sgd}};
+           .configure = configure_adp_sgd,
+           .resumable = true}};
 }
 
 }  // namespace sotto

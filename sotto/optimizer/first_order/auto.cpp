@@ -54,7 +54,8 @@ std::vector<MethodInfo> auto_methods() {
            .source = "",
            .page = "auto",
            .options = auto_options().infos(),
-           .configure = configure_auto}};
+           .configure = configure_auto,
+           .resumable = true}};
 }
 
 }  // namespace sotto

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace sotto {
 
@@ -31,6 +32,12 @@ const Vector& DescentDirection::next(const Vector& gradient, double sigma) {
   direction_ =
       scale * first_.array() / (scale2 * second_.array() - noise).max(floor * floor).sqrt();
   return direction_;
+}
+
+void DescentDirection::archive(Archive& state) {
+  state("first moment", first_);
+  if (options_.update == "momentum") return;
+  state("second moment", second_)("count", t_, 0, std::numeric_limits<std::int64_t>::max());
 }
 
 }  // namespace sotto

@@ -16,6 +16,8 @@ class DescentDirection {
   /// `sigma`: the standard deviation of the noise on each entry, public.
   const Vector& next(const Vector& gradient, double sigma);
 
+  void archive(Archive& state);
+
  private:
   const DescentOptions& options_;
   std::int64_t t_ = 0;

@@ -33,7 +33,8 @@ std::vector<MethodInfo> gd_methods() {
            .source = "[WYX17]",
            .page = "dp-gd",
            .options = gd_options().infos(),
-           .configure = configure_gd},
+           .configure = configure_gd,
+           .resumable = true},
           {.name = "gd",
            .summary = "dp-gd without clipping and noise: a reference",
            .needs = "gradients",
@@ -42,7 +43,8 @@ std::vector<MethodInfo> gd_methods() {
            .source = "",
            .page = "dp-gd",
            .options = gd_options().infos(),
-           .configure = configure_gd}};
+           .configure = configure_gd,
+           .resumable = true}};
 }
 
 }  // namespace sotto

@@ -55,7 +55,8 @@ std::vector<MethodInfo> sgd_methods() {
            .source = "[ACGMMTZ16]",
            .page = "dp-sgd",
            .options = sgd_options().infos(),
-           .configure = configure_sgd},
+           .configure = configure_sgd,
+           .resumable = true},
           {.name = "sgd",
            .summary = "dp-sgd without clipping and noise: a reference",
            .needs = "gradients",
@@ -64,7 +65,8 @@ std::vector<MethodInfo> sgd_methods() {
            .source = "",
            .page = "dp-sgd",
            .options = sgd_options().infos(),
-           .configure = configure_sgd}};
+           .configure = configure_sgd,
+           .resumable = true}};
 }
 
 }  // namespace sotto

@@ -45,7 +45,8 @@ std::vector<MethodInfo> srm_methods() {
            .source = "[WJEG23]",
            .page = "dp-srm",
            .options = srm_options().infos(),
-           .configure = configure_srm}};
+           .configure = configure_srm,
+           .resumable = true}};
 }
 
 }  // namespace sotto

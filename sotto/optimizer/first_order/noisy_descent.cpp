@@ -62,12 +62,20 @@ Expected<OptimizerResult> NoisyDescent::run(Oracle& oracle,
   Vector gradient;
   std::string stopped = "plan complete";
   std::int64_t t = 0;
+  SOTTO_TRY(observer.begin([&](Archive& state) {
+    state("step", t, 1, T)("iterate", w)("direction", direction)("clip radius", C, 1e-300, 1e300)(
+        "output", output);
+  }));
   while (t < T) {
     const GradientQuery ask = query(problem, w, C, noise_multiplier);
-    SOTTO_ASSIGN(const Released<Vector> g, oracle.gradient(ask));
-    gradient = g.value().head(problem.dimension);
+    SOTTO_ASSIGN(const auto g, unless_spent(oracle.gradient(ask), t));
+    if (!g) {
+      stopped = kBudgetSpent;
+      break;
+    }
+    gradient = g->value().head(problem.dimension);
     if (options_.clip_quantile) {
-      const double unclipped = 0.5 + g.value()[problem.dimension];
+      const double unclipped = 0.5 + g->value()[problem.dimension];
       C *= std::exp(-options_.clip_rate * (unclipped - *options_.clip_quantile));
     }
     r.add_gradient(w, gradient);

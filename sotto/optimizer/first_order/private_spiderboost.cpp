@@ -49,7 +49,8 @@ std::vector<MethodInfo> spiderboost_methods() {
            .source = "[ABGGMU23]",
            .page = "private-spiderboost",
            .options = spiderboost_options().infos(),
-           .configure = configure_spiderboost}};
+           .configure = configure_spiderboost,
+           .resumable = true}};
 }
 
 }  // namespace sotto

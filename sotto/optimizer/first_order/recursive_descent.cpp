@@ -122,16 +122,24 @@ Expected<OptimizerResult> RecursiveDescent::run(Oracle& oracle,
   Vector direction;
   std::string stopped = "plan complete";
   std::int64_t t = 0;
+  SOTTO_TRY(observer.begin([&](Archive& state) {
+    state("step", t, 1, steps_)("iterate", w)("before", before)("estimate", v)("output", output);
+  }));
   while (t < steps_) {
-    if (t == 0 || (options_.phase && t % *options_.phase == 0)) {
-      SOTTO_ASSIGN(const Released<Vector> anchor,
-                   oracle.gradient(anchor_query(w, noise_multiplier)));
-      v = anchor.value();
-    } else {
-      SOTTO_ASSIGN(const Released<Vector> pair,
-                   oracle.gradient_pair(pair_query(w, before, noise_multiplier)));
-      v = pair.value() + (1 - gamma) * v;
+    const bool anchor = t == 0 || (options_.phase && t % *options_.phase == 0);
+    SOTTO_ASSIGN(
+        const auto answer,
+        unless_spent(anchor ? oracle.gradient(anchor_query(w, noise_multiplier))
+                            : oracle.gradient_pair(pair_query(w, before, noise_multiplier)),
+                     t));
+    if (!answer) {
+      stopped = kBudgetSpent;
+      break;
     }
+    if (anchor)
+      v = answer->value();
+    else
+      v = answer->value() + (1 - gamma) * v;
     direction = v;
     r.add_gradient(w, direction);
     const double step = eta(t, direction.norm());

@@ -129,7 +129,8 @@ std::vector<MethodInfo> rrpsgd_methods() {
            .source = "[ZZMW17]",
            .page = "rrpsgd",
            .options = rrpsgd_options().infos(),
-           .configure = configure_rrpsgd}};
+           .configure = configure_rrpsgd,
+           .resumable = true}};
 }
 
 }  // namespace sotto

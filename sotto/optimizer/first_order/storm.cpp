@@ -50,7 +50,12 @@ class Storm final : public Optimizer {
     Vector direction;
     double a = 1;
     double squares = options_.u;
-    for (std::int64_t t = 0; t < T; ++t) {
+    std::int64_t t = 0;
+    SOTTO_TRY(observer.begin([&](Archive& state) {
+      state("step", t, 1, T)("iterate", w)("before", before)("estimate", v)("mixture", a, 0, 1)(
+          "squares", squares, 0, kNoClip);
+    }));
+    while (t < T) {
       SOTTO_ASSIGN(const Released<Vector> pair,
                    oracle.gradient_pair(
                        {w, before, sampling_, {a, kNoClip, kNoClip, false}, noise_multiplier}));
@@ -63,8 +68,9 @@ class Storm final : public Optimizer {
       w -= eta * direction;
       problem.regularizer.prox(eta, w);
       a = std::min(1.0, *options_.c * eta * eta);
-      if (!observer.keep_going({t + 1, T, eta, direction.norm(), &w}))
-        return OptimizerResult{w, t + 1, "stopped early"};
+      ++t;
+      if (!observer.keep_going({t, T, eta, direction.norm(), &w}))
+        return OptimizerResult{w, t, "stopped early"};
     }
     return OptimizerResult{w, T, "plan complete"};
   }
@@ -119,7 +125,8 @@ std::vector<MethodInfo> storm_methods() {
            .source = "[CO19]",
            .page = "storm",
            .options = storm_options().infos(),
-           .configure = configure_storm}};
+           .configure = configure_storm,
+           .resumable = true}};
 }
 
 }  // namespace sotto

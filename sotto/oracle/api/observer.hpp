@@ -1,7 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 
+#include "sotto/core/archive.hpp"
+#include "sotto/core/error.hpp"
 #include "sotto/core/vector.hpp"
 
 namespace sotto {
@@ -13,13 +17,26 @@ struct StepReport {
   double step_size = 0;
   double gradient_norm = 0;  ///< of the released (noisy) gradient plus the regularizer's
   const Vector* iterate = nullptr;
-  double passes = 0;  ///< expected passes over the data so far; filled in by train()
+  // Filled in by train():
+  double passes = 0;    ///< expected passes over the data so far
+  double examples = 0;  ///< rows visited so far, by expected batch sizes
+  /// Null, or: an upper bound on the epsilon of what was charged so far, if it has one. May take a
+  /// moment, so it is asked rarely.
+  const std::function<std::optional<double>()>* epsilon_spent = nullptr;
 };
 
 /// Watches a run. It may stop it early, which is always private: it only sees what was released.
 class Observer {
  public:
   virtual ~Observer() = default;
+  /// Called once, before the first step, by methods whose runs can be continued (MethodInfo's
+  /// `resumable`). `state` visits all that the run carries from one step to the next, stays valid
+  /// until the run ends, and is complete whenever keep_going() is called. May load an earlier
+  /// run's state, with which the run then goes on.
+  virtual Expected<void> begin(Archived state) {
+    static_cast<void>(state);
+    return {};
+  }
   virtual bool keep_going(const StepReport& report) = 0;
 };
 

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sotto/training/train.hpp"
+
+namespace sotto::app {
+
+/// `--checkpoint`, `--every` and `--resume` of a training verb.
+struct CheckpointArguments {
+  std::string path;
+  std::optional<std::int64_t> every;
+  bool resume = false;
+
+  void add_to(CLI::App& verb);
+  /// With when the data was last written: a change of the rows is noticed without looking at them
+  /// (sotto/training/checkpoint.proof.md). Fails if --every or --resume stand alone.
+  Expected<CheckpointOptions> options(const std::string& data_path) const;
+
+  /// On standard error: that an earlier run goes on.
+  void tell_resumed(const PreparedRun& run) const;
+  /// On standard error: what an interrupted run leaves behind, and how to go on.
+  void tell_interrupted(const RunRecord& record, const std::string& journal_path) const;
+  /// The model is written: nothing is left to continue.
+  void remove() const;
+};
+
+}  // namespace sotto::app

@@ -1,0 +1,129 @@
+#include "run_outputs.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "command_line.hpp"
+#include "sotto/core/file.hpp"
+#include "sotto/report/gnuplot.hpp"
+#include "sotto/report/price_record.hpp"
+#include "sotto/report/reported_run.hpp"
+#include "sotto/report/run_charts.hpp"
+#include "sotto/report/run_page.hpp"
+
+namespace sotto::app {
+namespace {
+
+constexpr std::int64_t kMostNumbers = std::int64_t{1} << 23;  // 64 MB
+
+/// Options of the run as a whole that have a value, and where it came from.
+std::vector<RecordedSetting> options_of(const CLI::App& verb) {
+  constexpr std::array<std::string_view, 4> kGroups = {"Privacy", "Data", "Model", "Network"};
+  std::vector<RecordedSetting> settings;
+  for (const auto group : kGroups)
+    for (const CLI::Option* option : verb.get_options()) {
+      if (option->get_group() != group || option->get_lnames().empty()) continue;
+      const bool given = option->count() > 0;
+      const std::string value = !given                         ? option->get_default_str()
+                                : option->get_items_expected() ? option->results().front()
+                                                               : "yes";
+      if (value.empty()) continue;
+      std::string name = option->get_lnames().front();
+      std::replace(name.begin(), name.end(), '-', '_');
+      settings.push_back({name, value, given ? "given" : "default", std::string(group)});
+    }
+  return settings;
+}
+
+/// Where a shell would find the program; empty if nowhere.
+std::string find_program(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path ? path : "";
+  while (!rest.empty()) {
+    const std::size_t colon = std::min(rest.find(':'), rest.size());
+    const std::string candidate = std::string(rest.substr(0, colon)) + "/" + name;
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+    rest.remove_prefix(std::min(colon + 1, rest.size()));
+  }
+  return "";
+}
+
+}  // namespace
+
+Expected<void> check_plot(const std::string& path) {
+  SOTTO_TRY(check_plot_path(path));
+  if (find_program("gnuplot").empty())
+    return fail(ErrorKind::kUsage,
+                "--plot needs gnuplot, which is not installed. Install it (Debian: apt install "
+                "gnuplot-nox), or use --report, which needs nothing.");
+  return check_writable(path);
+}
+
+Expected<void> write_plot(const std::vector<Chart>& charts, const std::string& path) {
+  SOTTO_ASSIGN(const std::string script, gnuplot_script(charts, path));
+  std::FILE* pipe = ::popen("gnuplot", "w");
+  if (!pipe) return fail(ErrorKind::kIo, "gnuplot can't be started.");
+  const bool sent = std::fwrite(script.data(), 1, script.size(), pipe) == script.size();
+  const int status = ::pclose(pipe);
+  if (!sent || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return fail(ErrorKind::kIo, fmt::format("gnuplot failed to draw {}; see its message.", path));
+  return {};
+}
+
+void RunOutputs::add_to(CLI::App& verb) {
+  verb_ = &verb;
+  verb.add_option("--record", record_path_, "write the run record (JSON) here")->group("Output");
+  verb.add_option("--report",
+                  report_path_,
+                  "write a report (HTML, one file): privacy in plain words, charts, settings")
+      ->group("Output");
+  verb.add_option("--plot", plot_path_, "write the curves as .svg or .png (needs gnuplot)")
+      ->group("Output");
+}
+
+Expected<void> RunOutputs::check() const {
+  if (!record_path_.empty()) SOTTO_TRY(check_writable(record_path_));
+  if (!report_path_.empty()) SOTTO_TRY(check_writable(report_path_));
+  if (!plot_path_.empty()) SOTTO_TRY(check_plot(plot_path_));
+  return {};
+}
+
+bool RunOutputs::wanted() const {
+  return !record_path_.empty() || !report_path_.empty() || !plot_path_.empty();
+}
+
+Expected<void> RunOutputs::write(RunRecord& record) const {
+  if (!wanted()) return {};
+  record.command = command_words();
+  record.options = options_of(*verb_);
+  SOTTO_TRY(price_record(record));
+  const nlohmann::json json = to_json(record);
+  if (!record_path_.empty()) SOTTO_TRY(write_file_atomically(record_path_, json.dump(1) + "\n"));
+  if (report_path_.empty() && plot_path_.empty()) return {};
+  SOTTO_ASSIGN(const ReportedRun run, reported_run(json, record.method, "this run's record"));
+  if (!report_path_.empty()) SOTTO_TRY(write_file_atomically(report_path_, run_page(run)));
+  if (!plot_path_.empty()) SOTTO_TRY(write_plot(run_charts({&run, 1}), plot_path_));
+  return {};
+}
+
+KeptIterates::KeptIterates(Observer& next, std::int64_t dimension, bool wanted, std::int64_t most)
+    : next_(next),
+      points_(wanted ? static_cast<std::size_t>(
+                           std::min(most, kMostNumbers / std::max<std::int64_t>(1, dimension)))
+                     : 0) {}
+
+bool KeptIterates::keep_going(const StepReport& report) {
+  if (report.iterate)
+    points_.offer(report.step, [&] { return Point{report.step, report.passes, *report.iterate}; });
+  return next_.keep_going(report);
+}
+
+}  // namespace sotto::app

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/vector.hpp"
+#include "sotto/oracle/api/observer.hpp"
+#include "sotto/report/chart.hpp"
+#include "sotto/report/run_record.hpp"
+#include "sotto/training/thinned.hpp"
+
+namespace sotto::app {
+
+/// `--record`, `--report` and `--plot` of a training verb.
+class RunOutputs {
+ public:
+  void add_to(CLI::App& verb);
+  /// To be called before anything is spent: a wrong path, or gnuplot missing, must not cost budget.
+  Expected<void> check() const;
+  bool wanted() const;
+  /// Completes the record (command line, options with their origin, prices over time) and writes
+  /// what was asked for.
+  Expected<void> write(RunRecord& record) const;
+
+ private:
+  const CLI::App* verb_ = nullptr;
+  std::string record_path_;
+  std::string report_path_;
+  std::string plot_path_;
+};
+
+/// Fails, with the remedy, if `path` is neither .svg nor .png, can't be written, or gnuplot is not
+/// there.
+Expected<void> check_plot(const std::string& path);
+/// Draws the charts with gnuplot.
+Expected<void> write_plot(const std::vector<Chart>& charts, const std::string& path);
+
+/// Copies of a few iterates, for their metrics on public rows. They were released: looking costs
+/// nothing.
+class KeptIterates final : public Observer {
+ public:
+  struct Point {
+    std::int64_t step = 0;
+    double passes = 0;
+    Vector w;
+  };
+
+  /// `wanted` false: keeps none. `most`: fewer where memory asks for it.
+  KeptIterates(Observer& next, std::int64_t dimension, bool wanted, std::int64_t most = 32);
+  bool keep_going(const StepReport& report) override;
+  std::vector<Point> take() { return points_.take(); }
+
+ private:
+  Observer& next_;
+  Thinned<Point> points_;
+};
+
+}  // namespace sotto::app

@@ -1,0 +1,132 @@
+// How a ledger goes on with an interrupted run. What it counts, and why that suffices:
+// ledger_resume.proof.md.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/privacy/ledger.hpp"
+
+namespace sotto {
+namespace {
+
+std::int64_t count_of(const CanonicalEvent& event, const std::string& term) {
+  for (const Term& each : event.terms)
+    if (to_string(each) == term) return each.count;
+  return 0;
+}
+
+}  // namespace
+
+Expected<void> Ledger::continue_run(const LedgerResume& resume) {
+  CanonicalEvent charged = resume.kept;
+  std::int64_t charged_samples = resume.kept_samples;
+  if (options_.journal_path.empty() && !resume.repeats)
+    return fail(ErrorKind::kUsage,
+                "a run without a seed is continued with its journal, which alone tells what it "
+                "spent since its last checkpoint. Give the journal's path.");
+  if (!options_.journal_path.empty()) {
+    SOTTO_ASSIGN(const JournalRun run, find_run(options_.journal_path, options_.run));
+    if (!resume.repeats) {
+      SOTTO_ASSIGN(charged, canonical(Event::compose(run.charged)));
+      charged_samples = run.samples;
+    }
+  }
+  const auto mismatch = [&](const std::string& what) {
+    return fail(ErrorKind::kBudget,
+                fmt::format("the checkpoint does not fit the ledger: {}. Nothing was released. "
+                            "Start afresh without the checkpoint.",
+                            what));
+  };
+  if (resume.kept.relation != relation_ || charged.relation != relation_)
+    return mismatch("it is under another relation");
+  if (resume.kept_samples < 0 || charged_samples < resume.kept_samples)
+    return mismatch("the journal has fewer noise samples than the checkpoint");
+  for (const Term& term : resume.kept.terms) {
+    const std::string text = to_string(term);
+    if (count_of(charged, text) < term.count)
+      return mismatch(fmt::format(
+          "it holds {} of {}, the journal only {}", term.count, text, count_of(charged, text)));
+    if (!filter_ && (!accounts_.contains(text) || accounts_.at(text).planned < term.count))
+      return mismatch(fmt::format("it holds {} of {}, more than was planned", term.count, text));
+  }
+  for (const Term& term : charged.terms) {
+    const std::string text = to_string(term);
+    if (!filter_ && !accounts_.contains(text))
+      return mismatch(fmt::format("the journal has {}, which is not in the plan", text));
+    Account& account = accounts_.try_emplace(text, Account{term, 0, 0, 0, 0}).first->second;
+    account.spent = count_of(resume.kept, text);
+    account.lost = term.count - account.spent;
+    has_lost_ = has_lost_ || account.lost > 0;
+  }
+  samples_spent_ = resume.kept_samples;
+  lost_samples_ = charged_samples - resume.kept_samples;
+  if (filter_) SOTTO_TRY(filter_->try_spend(to_event(spent())));
+  return {};
+}
+
+Expected<bool> Ledger::fits(const CanonicalEvent& more, std::int64_t samples) const {
+  const std::int64_t all_samples = samples_spent() + samples;
+  bool planned = all_samples <= options_.planned_samples;
+  CanonicalEvent total{relation_, {}};
+  for (const auto& [text, account] : accounts_) {
+    Term term = account.term;
+    term.count = account.spent + account.lost + count_of(more, text);
+    planned = planned && term.count <= account.planned;
+    if (term.count > 0) total.terms.push_back(term);
+  }
+  if (planned) return true;  // a part of what was priced when the ledger opened
+  SOTTO_ASSIGN(total, canonical(to_event(total)));
+  SOTTO_ASSIGN(
+      const double epsilon,
+      epsilon_with_samples(total, all_samples, options_.budget.delta, *options_.accountant));
+  return epsilon <=
+         (std::isfinite(options_.budget.epsilon) ? options_.budget.epsilon : epsilon_planned_);
+}
+
+Expected<void> Ledger::check_room(const CanonicalEvent& wanted, std::int64_t samples) {
+  if (!has_lost_) return {};
+  const auto refusal = [&] {
+    return fail(ErrorKind::kBudget,
+                fmt::format("the budget is spent: {} was paid for before the run was interrupted, "
+                            "and again since. Nothing was released for what is asked now.",
+                            to_string(to_event(lost()))));
+  };
+  roomy_ = wanted.terms.size() == 1 ? roomy_ : nullptr;
+  if (wanted.terms.size() != 1) {
+    SOTTO_ASSIGN(const bool enough, fits(wanted, samples));
+    if (!enough) return refusal();
+    return {};
+  }
+  const Term& term = wanted.terms[0];
+  const Account& account = accounts_.at(to_string(term));
+  if (roomy_ != &account || room_ < term.count) {
+    // All that is left of this account, or as much of it as fits: a price for many charges.
+    const auto enough = [&](std::int64_t count) {
+      CanonicalEvent more = wanted;
+      more.terms[0].count = count;
+      return fits(more, (count + term.count - 1) / term.count * samples);
+    };
+    std::int64_t low = 0;
+    std::int64_t high = account.planned - account.spent;
+    SOTTO_ASSIGN(const bool all, enough(high));
+    if (all) low = high;
+    while (high - low > 1) {
+      const std::int64_t middle = low + (high - low) / 2;
+      SOTTO_ASSIGN(const bool fitting, enough(middle));
+      (fitting ? low : high) = middle;
+    }
+    roomy_ = &account;
+    room_ = low;
+  }
+  if (room_ < term.count) return refusal();
+  room_ -= term.count;
+  return {};
+}
+
+void Ledger::archive(Archive& state) {
+  if (filter_) state("filter", *filter_);
+}
+
+}  // namespace sotto

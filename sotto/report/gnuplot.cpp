@@ -1,0 +1,133 @@
+#include "sotto/report/gnuplot.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace sotto {
+namespace {
+
+constexpr int kWidth = 560;
+constexpr int kHeight = 380;
+// As on pages: colours that keep apart for colour-blind readers.
+constexpr std::array<const char*, 8> kColours = {
+    "#0072b2", "#d55e00", "#007a5a", "#b5479b", "#8a6100", "#3b8fc4", "#5b5bd6", "#4d4d4d"};
+
+/// A gnuplot string: nothing but a single quote is special inside single quotes.
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) {
+    if (c == '\'')
+      result += "''";
+    else
+      result += c == '\n' ? ' ' : c;
+  }
+  return result + "'";
+}
+
+std::string number(double value, bool log) {
+  return can_be_drawn(value, log) ? fmt::format("{:.9g}", value) : "NaN";
+}
+
+void add_data(std::string& script, const Chart& chart, std::size_t k, std::size_t s) {
+  const auto& series = chart.series[s];
+  script += fmt::format("$data_{}_{} << END\n", k, s);
+  for (std::size_t i = 0; i < series.points.size(); ++i) {
+    const auto& [x, y] = series.points[i];
+    script += number(x, chart.log_x) + " " + number(y, chart.log_y);
+    if (!series.band.empty())
+      script += " " + number(series.band[i].first, chart.log_y) + " " +
+                number(series.band[i].second, chart.log_y);
+    script += "\n";
+  }
+  script += "END\n";
+}
+
+void add_plot(std::string& script, const Chart& chart, std::size_t k) {
+  script +=
+      fmt::format("set title {} noenhanced\nset xlabel {} noenhanced\nset ylabel {} noenhanced\n",
+                  quoted(chart.title),
+                  quoted(chart.x_label),
+                  quoted(chart.y_label));
+  const auto scale = [&](const char* axis, bool log, const auto& range_of) {
+    if (!log) {
+      script += fmt::format("unset logscale {0}\nset {0}range [*:*]\n", axis);
+      return;
+    }
+    const auto [low, high] = range_of(chart);
+    script += fmt::format("set logscale {0}\nset {0}range [{1:g}:{2:g}]\n", axis, low, high);
+  };
+  scale("x", chart.log_x, log_x_range);
+  scale("y", chart.log_y, log_y_range);
+  std::string plots;
+  const auto add = [&](const std::string& text) {
+    plots += (plots.empty() ? "" : ", \\\n  ") + text;
+  };
+  for (std::size_t s = 0; s < chart.series.size(); ++s) {
+    const auto& series = chart.series[s];
+    if (series.points.empty()) continue;
+    const char* colour = kColours[s % kColours.size()];
+    if (!series.band.empty())
+      add(
+          fmt::format("$data_{}_{} using 1:3:4 with filledcurves fill solid 0.2 noborder lc rgb "
+                      "'{}' notitle",
+                      k,
+                      s,
+                      colour));
+    const std::string style = series.markers
+                                  ? "with points pt 7"
+                                  : fmt::format("with lines lw 2 dt {}", series.dashed ? 2 : 1);
+    add(fmt::format(
+        "$data_{}_{} using 1:2 {} lc rgb '{}' {}",
+        k,
+        s,
+        style,
+        colour,
+        series.name.empty() ? "notitle" : "title " + quoted(series.name) + " noenhanced"));
+  }
+  script += "plot " + plots + "\n";
+}
+
+}  // namespace
+
+Expected<void> check_plot_path(const std::string& output) {
+  if (output.ends_with(".svg") || output.ends_with(".png")) return {};
+  return fail(ErrorKind::kUsage,
+              fmt::format("--plot draws .svg and .png files, but was given '{}'. Change the "
+                          "extension.",
+                          output));
+}
+
+Expected<std::string> gnuplot_script(const std::vector<Chart>& charts, const std::string& output) {
+  SOTTO_TRY(check_plot_path(output));
+  std::vector<Chart> drawn;
+  for (const auto& chart : charts)
+    if (has_points(chart)) drawn.push_back(chart);
+  if (drawn.empty())
+    return fail(ErrorKind::kUsage,
+                "there is nothing to plot: the run records hold no curves. `sotto train --record` "
+                "writes them.");
+  const int columns = drawn.size() > 1 ? 2 : 1;
+  const int rows = (static_cast<int>(drawn.size()) + columns - 1) / columns;
+  const bool svg = output.ends_with(".svg");
+  const int scale = svg ? 1 : 2;
+  std::string script = fmt::format(
+      "set encoding utf8\nset terminal {} size {},{} font 'sans,{}' {}\nset output {}\n"
+      "set border 3 lc rgb '#5b6570'\nset tics nomirror textcolor rgb '#1c2126'\n"
+      "set grid lc rgb '#dfe3e7' lt 1\nset key below horizontal height 1 samplen 2\nset bmargin "
+      "6\nset format '%g'\n",
+      svg ? "svg" : "pngcairo",
+      scale * columns * kWidth,
+      scale * rows * kHeight,
+      svg ? 13 : 20,
+      svg ? "background '#ffffff'" : "linewidth 2",
+      quoted(output));
+  for (std::size_t k = 0; k < drawn.size(); ++k)
+    for (std::size_t s = 0; s < drawn[k].series.size(); ++s) add_data(script, drawn[k], k, s);
+  if (drawn.size() > 1) script += fmt::format("set multiplot layout {},{}\n", rows, columns);
+  for (std::size_t k = 0; k < drawn.size(); ++k) add_plot(script, drawn[k], k);
+  if (drawn.size() > 1) script += "unset multiplot\n";
+  return script + "unset output\n";
+}
+
+}  // namespace sotto

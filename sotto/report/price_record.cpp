@@ -1,0 +1,30 @@
+#include "sotto/report/price_record.hpp"
+
+#include <algorithm>
+
+#include "sotto/privacy/accountant.hpp"
+#include "sotto/privacy/budget.hpp"
+
+namespace sotto {
+
+Expected<void> price_record(RunRecord& record) {
+  if (!record.privacy.is_private || record.spending.empty()) return {};
+  if (record.spending.back().filter_share) return {};
+  SOTTO_ASSIGN(const Accountant* accountant, find_accountant(record.privacy.accountant));
+  for (SpentPoint& point : record.spending) {
+    point.epsilon = 0;
+    if (point.events.terms.empty()) continue;
+    SOTTO_ASSIGN(
+        const double epsilon,
+        epsilon_with_samples(point.events, point.noise_samples, record.privacy.delta, *accountant));
+    // The whole run was granted within the budget, and this is a part of it.
+    point.epsilon = std::min(epsilon, record.privacy.epsilon);
+  }
+  if (const CanonicalEvent& all = record.spending.back().events; !all.terms.empty()) {
+    SOTTO_ASSIGN(const Interval interval, accountant->epsilon(all, record.privacy.delta));
+    record.epsilon_lower = std::min(interval.lower, record.privacy.epsilon);
+  }
+  return {};
+}
+
+}  // namespace sotto

@@ -1,0 +1,78 @@
+#include "sotto/training/checkpointer.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "sotto/core/check.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr std::chrono::seconds kUsualPause(60);
+
+}  // namespace
+
+Checkpointer::Checkpointer(Observer& next,
+                           const CheckpointOptions& options,
+                           Checkpoint frame,
+                           Archived around,
+                           Ledger* ledger,
+                           const Checkpoint* resumed,
+                           Eigen::Index dimension)
+    : next_(next),
+      options_(options),
+      frame_(std::move(frame)),
+      around_(std::move(around)),
+      ledger_(ledger),
+      resumed_(resumed),
+      dimension_(dimension),
+      last_(std::chrono::steady_clock::now()) {}
+
+Expected<void> Checkpointer::begin(Archived state) {
+  state_ = std::move(state);
+  if (!resumed_) return {};
+  StateReader reader(resumed_->state, dimension_);
+  state_(reader);
+  around_(reader);
+  if (auto read = reader.finish(); !read)
+    return fail(
+        ErrorKind::kBadData,
+        fmt::format("the checkpoint {} can't be continued: {}. Nothing was released. Remove "
+                    "it and start afresh.",
+                    options_.path,
+                    read.error().message));
+  return {};
+}
+
+bool Checkpointer::keep_going(const StepReport& report) {
+  SOTTO_CHECK(state_ != nullptr);
+  if (!next_.keep_going(report)) {
+    stopped_ = write(report);
+    // Nobody will see a model: nothing more may be charged for one.
+    if (ledger_ && stopped_) stopped_ = ledger_->close();
+    return false;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  const bool due = options_.every ? report.step % *options_.every == 0 : now - last_ > kUsualPause;
+  if (!due || report.step == report.steps) return true;
+  if (auto written = write(report); !written) trouble_ = written.error().message;
+  last_ = std::chrono::steady_clock::now();
+  return true;
+}
+
+Expected<void> Checkpointer::write(const StepReport& report) {
+  StateWriter writer;
+  state_(writer);
+  around_(writer);
+  frame_.step = report.step;
+  frame_.steps = report.steps;
+  frame_.state = writer.take();
+  if (ledger_) {
+    frame_.spent = to_string(to_event(ledger_->kept()));
+    frame_.samples = ledger_->samples_kept();
+  }
+  return write_checkpoint(frame_, options_.path);
+}
+
+}  // namespace sotto

@@ -1,0 +1,185 @@
+// A ledger that goes on with an interrupted run (ledger_resume.proof.md).
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sotto/privacy/calibrate.hpp"
+#include "sotto/privacy/ledger.hpp"
+#include "tests/support/temp_dir.hpp"
+
+namespace sotto {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::TempDir;
+
+constexpr Relation kRelation = Relation::kZeroOut;
+constexpr Target kBudget{1, 1e-6};
+
+Event steps(std::int64_t count, double z) {
+  return Event::repeat(count, Event::gaussian(z, kRelation));
+}
+
+/// Two stages of ten and twenty steps, the second with twice the noise, just within the budget.
+double multiplier() {
+  static const double z = *calibrate_noise(
+      [](double m) {
+        return Event::compose({steps(10, m), steps(20, 2 * m)});
+      },
+      *ideal_target(kBudget, 30));
+  return z;
+}
+
+LedgerOptions options_in(const TempDir& dir) {
+  LedgerOptions options;
+  options.budget = kBudget;
+  options.plan = Event::compose({steps(10, multiplier()), steps(20, 2 * multiplier())});
+  options.planned_samples = 30;
+  options.journal_path = dir.file("m.journal");
+  options.run = "a run";
+  return options;
+}
+
+/// Ten early steps are charged; the state has three of them.
+LedgerOptions crashed(const TempDir& dir) {
+  LedgerOptions options = options_in(dir);
+  auto ledger = Ledger::open(options);
+  for (int k = 0; k < 10; ++k)
+    EXPECT_TRUE(ledger->charge(Event::gaussian(multiplier(), kRelation), 1));
+  options.resume = LedgerResume{*canonical(steps(3, multiplier())), 3, false};
+  return options;
+}
+
+/// How many charges are granted, in the plan's order from step `begin` on.
+int granted_from(Ledger& ledger, int begin) {
+  int granted = 0;
+  for (int t = begin; t < 30; ++t) {
+    const auto receipt =
+        ledger.charge(Event::gaussian((t < 10 ? 1 : 2) * multiplier(), kRelation), 1);
+    if (!receipt) {
+      EXPECT_EQ(receipt.error().kind, ErrorKind::kBudget);
+      break;
+    }
+    ++granted;
+  }
+  return granted;
+}
+
+double price(const CanonicalEvent& event, std::int64_t samples) {
+  return *epsilon_with_samples(event, samples, kBudget.delta, **tightest_accountant(event));
+}
+
+TEST(LedgerResume, LostReleasesCountAndTheBudgetHolds) {
+  const TempDir dir;
+  const LedgerOptions options = crashed(dir);
+  auto ledger = Ledger::open(options);
+  ASSERT_TRUE(ledger) << ledger.error().message;
+  // Reservations that nobody used count as well.
+  const std::int64_t lost = canonical(to_event(ledger->lost()))->terms[0].count;
+  EXPECT_EQ(lost, 7);
+  const int granted = granted_from(*ledger, 3);
+  EXPECT_GE(granted, 7) << "the rest of the first stage";
+  EXPECT_LT(granted, 27) << "not the whole plan";
+  EXPECT_LE(price(ledger->spent(), ledger->samples_spent()), kBudget.epsilon);
+  EXPECT_LE(*ledger->epsilon_spent(), kBudget.epsilon);
+  // One more would have been too much.
+  CanonicalEvent more = ledger->spent();
+  more = *canonical(Event::compose(
+      {to_event(more), Event::gaussian((granted < 7 ? 1 : 2) * multiplier(), kRelation)}));
+  EXPECT_GT(price(more, ledger->samples_spent() + 1), kBudget.epsilon);
+  ASSERT_TRUE(ledger->close());
+  const auto runs = read_journal(options.journal_path);
+  ASSERT_TRUE(runs);
+  ASSERT_EQ(runs->size(), 1u);
+  EXPECT_EQ(to_string(to_event(*canonical(Event::compose(runs->front().charged)))),
+            to_string(to_event(ledger->spent())));
+}
+
+TEST(LedgerResume, TheTwinThatForgetsWhatWasLostOverspends) {
+  const TempDir dir;
+  LedgerOptions options = crashed(dir);
+  options.resume->repeats = true;  // without a seed that is a lie
+  auto twin = Ledger::open(options);
+  ASSERT_TRUE(twin);
+  EXPECT_EQ(granted_from(*twin, 3), 27);
+  const CanonicalEvent all =
+      *canonical(Event::compose({to_event(twin->spent()), steps(7, multiplier())}));
+  EXPECT_GT(price(all, 37), kBudget.epsilon * 1.05);
+}
+
+TEST(LedgerResume, NoiseGivenByHandIsHeldToThePriceOfThePlan) {
+  const TempDir dir;
+  LedgerOptions options = crashed(dir);
+  options.budget.epsilon = std::numeric_limits<double>::infinity();
+  auto ledger = Ledger::open(options);
+  ASSERT_TRUE(ledger);
+  EXPECT_LT(granted_from(*ledger, 3), 27);
+  EXPECT_LE(price(ledger->spent(), ledger->samples_spent()), ledger->epsilon_planned());
+}
+
+TEST(LedgerResume, WhatTheJournalDoesNotHoldIsRefused) {
+  const TempDir dir;
+  const LedgerOptions good = crashed(dir);
+  const auto refused = [&](const std::function<void(LedgerOptions&)>& change, const char* says) {
+    LedgerOptions options = good;
+    change(options);
+    const auto ledger = Ledger::open(options);
+    ASSERT_FALSE(ledger) << says;
+    EXPECT_THAT(ledger.error().message, HasSubstr(says));
+  };
+  refused([](auto& o) { o.resume->kept = *canonical(steps(11, multiplier())); }, "only");
+  refused([](auto& o) { o.resume->kept = *canonical(steps(3, 7)); }, "does not fit the ledger");
+  refused([](auto& o) { o.resume->kept_samples = 99; }, "fewer noise samples");
+  refused([](auto& o) { o.resume->kept_samples = -1; }, "noise samples");
+  refused([](auto& o) { o.resume->kept.relation = Relation::kReplaceOne; }, "another relation");
+  refused([](auto& o) { o.run = "another run"; }, "does not hold the run");
+  refused([](auto& o) { o.run.clear(); }, "does not hold the run");
+  refused([&](auto& o) { o.journal_path = dir.file("none.journal"); }, "can't read the journal");
+  refused([](auto& o) { o.journal_path.clear(); }, "Give the journal's path");
+  EXPECT_TRUE(Ledger::open(good));
+}
+
+TEST(Ledger, AClosedOneRefusesEveryCharge) {
+  const TempDir dir;
+  auto ledger = Ledger::open(options_in(dir));
+  ASSERT_TRUE(ledger->charge(Event::gaussian(multiplier(), kRelation), 1));
+  ASSERT_TRUE(ledger->close());
+  ASSERT_TRUE(ledger->close()) << "a second time does nothing";
+  EXPECT_FALSE(ledger->charge(Event::gaussian(multiplier(), kRelation), 1));
+}
+
+TEST(Journal, OneRunAtATimeWritesToIt) {
+  const TempDir dir;
+  {
+    const auto first = Ledger::open(options_in(dir));
+    ASSERT_TRUE(first);
+    const auto second = Ledger::open(options_in(dir));
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().kind, ErrorKind::kIo);
+    EXPECT_THAT(second.error().message, HasSubstr("another run"));
+  }
+  EXPECT_TRUE(Ledger::open(options_in(dir)));
+}
+
+TEST(Journal, AContinuedRunIsFoundBehindOtherRuns) {
+  const TempDir dir;
+  LedgerOptions options = crashed(dir);
+  LedgerOptions other = options_in(dir);
+  other.run = "in between";
+  {
+    auto ledger = Ledger::open(other);
+    ASSERT_TRUE(ledger->charge(Event::gaussian(2 * multiplier(), kRelation), 1));
+    ASSERT_TRUE(ledger->close());
+  }
+  auto ledger = Ledger::open(options);
+  ASSERT_TRUE(ledger) << ledger.error().message;
+  ASSERT_TRUE(ledger->charge(Event::gaussian(multiplier(), kRelation), 1));
+  ASSERT_TRUE(ledger->close());
+  const auto runs = read_journal(options.journal_path);
+  ASSERT_EQ(runs->size(), 2u);
+  EXPECT_EQ(runs->at(0).samples, 11);
+  EXPECT_EQ(runs->at(1).samples, 1);
+}
+
+}  // namespace
+}  // namespace sotto
