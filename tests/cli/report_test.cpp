@@ -192,7 +192,7 @@ TEST_F(Report, ATerminalShowsTheRunLive) {
   const std::string shown = on_a_terminal(command, "xterm");
   EXPECT_THAT(shown,
               AllOf(HasSubstr("dp-gd [##"),
-                    HasSubstr("100% of the planned releases spent"),
+                    HasSubstr("  epsilon 1 spent, "),
                     HasSubstr("released gradient norm")));
   EXPECT_THAT(on_a_terminal(command, "dumb"),
               AllOf(HasSubstr("dp-gd [##"), Not(HasSubstr("released gradient norm"))));
