@@ -317,16 +317,13 @@ TEST(Resume, NoiseThatChangesOverTimeIsPaidByPriceAndNotByCount) {
 }
 
 TEST(Resume, AFilterCountsWhatWasLost) {
-  const GivenOptions given = {{"steps", "400"}, {"noise", "adaptive"}, {"first_multiplier", "20"}};
-  Watch watch;
-  Trial trial("adp-sgd", given, std::nullopt);
-  const std::int64_t whole = trial.must(watch).record.steps;
+  const GivenOptions given = {{"steps", "400"}, {"noise", "adaptive"}, {"first_multiplier", "10"}};
   Died died("adp-sgd", given, 6);
   Watch again;
   const TrainResult result = died.must(again);
   EXPECT_EQ(result.record.stopped, "budget spent");
-  EXPECT_NEAR(static_cast<double>(result.record.steps), static_cast<double>(whole - 4), 3);
   EXPECT_EQ(count_of(result.record.privacy.events), result.record.steps + 4);
+  EXPECT_LE(result.record.privacy.epsilon, 3);
 }
 
 TEST(Resume, ACleanStopLosesNothing) {
