@@ -102,10 +102,11 @@ class PrivateSetup {
         w_(std::move(start)),
         before_(1.001 * w_),
         velocity_(Vector::Zero(w_.size())),
-        path_(fmt::format("{}/sotto_bench_{}.journal",
+        path_(fmt::format("{}/sotto_bench_{}_{}.journal",
                           std::filesystem::temp_directory_path().string(),
-                          ::getpid())),
-        ledger_(*open(engine)),
+                          ::getpid(),
+                          ++made_)),
+        ledger_(open(engine).value()),
         oracle_(engine,
                 problem_of(engine),
                 ledger_,
@@ -154,6 +155,7 @@ class PrivateSetup {
     return Ledger::open(options);
   }
 
+  static inline int made_ = 0;  // a journal belongs to one run at a time
   Sampling sampling_;
   Vector w_, before_, velocity_;
   std::string path_;
