@@ -68,9 +68,9 @@ TEST(Stream, ASeededStreamGoesOnFromAnyPlace) {
   }
 }
 
-TEST(StreamDeath, ASecureStreamHasNoPlace) {
-  EXPECT_DEATH(Stream::secure(Purpose::kNoise).position(), "");
-  EXPECT_DEATH(Stream::secure(Purpose::kNoise).skip_to(1), "");
+TEST(Stream, ASecureOneHasNoPlace) {
+  EXPECT_ANY_THROW(static_cast<void>(Stream::secure(Purpose::kNoise).position()));
+  EXPECT_ANY_THROW(Stream::secure(Purpose::kNoise).skip_to(1));
 }
 
 TEST(Stream, PurposesInstancesAndSeedsGiveDifferentStreams) {
