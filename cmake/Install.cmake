@@ -11,3 +11,7 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/sotto-config-version.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/sotto-config.cmake ${CMAKE_BINARY_DIR}/sotto-config-version.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
+
+# `sotto reproduce` looks here, beside the program.
+install(DIRECTORY reproduce/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sotto/reproduce FILES_MATCHING PATTERN "*.toml")
+install(FILES examples/covertype.toml DESTINATION ${CMAKE_INSTALL_DATADIR}/sotto/reproduce/schemas)

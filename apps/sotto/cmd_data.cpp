@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "data_fetch.hpp"
 #include "data_options.hpp"
 #include "exit_codes.hpp"
 #include "sotto/data/synthetic_linear.hpp"
@@ -171,7 +172,8 @@ Expected<int> make(const Arguments& arguments) {
 }  // namespace
 
 Action add_data(CLI::App& app) {
-  auto* verb = app.add_subcommand("data", "look at a data file's public facts, or convert it");
+  auto* verb = app.add_subcommand(
+      "data", "look at a data file's public facts, convert it, fetch public data sets");
   verb->require_subcommand(1);
   auto a = std::make_shared<Arguments>();
   auto* info_verb =
@@ -214,7 +216,9 @@ Action add_data(CLI::App& app) {
     each->add_option("--labels", a->labels, "binary, multiclass or real")->capture_default_str();
     a->data.add_to(*each);
   }
-  return [a, info_verb, make_verb, phase_verb] {
+  const Action fetch = add_data_fetch(*verb);
+  return [a, info_verb, make_verb, phase_verb, fetch, fetch_verb = verb->get_subcommand("fetch")] {
+    if (fetch_verb->parsed()) return fetch();
     if (phase_verb->parsed()) return make_phase(*a);
     if (make_verb->parsed()) return make(*a);
     return info_verb->parsed() ? info(*a) : convert(*a);

@@ -56,9 +56,13 @@ Expected<int> demo(const std::string& folder) {
   std::vector<std::string> reference = {"train", "--method", "gd", "--quiet"};
   for (auto* run : {&private_run, &reference})
     run->insert(run->end(), common.begin(), common.end());
-  private_run.insert(
-      private_run.end(),
-      {"--record", file("private.run.json"), file("train.csv"), file("private.json")});
+  private_run.insert(private_run.end(),
+                     {"--record",
+                      file("private.run.json"),
+                      "--report",
+                      file("private.html"),
+                      file("train.csv"),
+                      file("private.json")});
   reference.insert(
       reference.end(),
       {"--record", file("reference.run.json"), file("train.csv"), file("reference.json")});
@@ -80,11 +84,13 @@ Expected<int> demo(const std::string& folder) {
              "no guarantee");
   fmt::print(
       "\nWhat to try next:\n"
+      "  open {} in a browser: the run's report, for your privacy officer\n"
       "  sotto train --epsilon 0.1 ...       less budget: watch the accuracy fall\n"
       "  sotto predict {} {} predictions.txt\n"
       "  sotto account --journal {}          what the journal says was spent\n"
       "  sotto train --epsilon 1 --delta 1e-6 --schema YOUR.toml YOUR.csv model.json\n"
       "  {} shows how columns and their public bounds are declared.\n",
+      file("private.html"),
       file("test.csv"),
       file("private.json"),
       file("private.json.journal"),

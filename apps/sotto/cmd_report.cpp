@@ -2,11 +2,13 @@
 
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "exit_codes.hpp"
 #include "run_outputs.hpp"
+#include "sotto/audit/verify.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/report/reported_run.hpp"
 #include "sotto/report/run_charts.hpp"
@@ -28,6 +30,17 @@ std::string default_out(const std::vector<std::string>& paths) {
   return std::filesystem::path(paths.front()).replace_extension(".html").string();
 }
 
+/// A record that was changed by hand must not become a clean page.
+Expected<void> verify(const std::string& path, ReportedRun& run) {
+  SOTTO_ASSIGN(const nlohmann::json record, load_record(path));
+  SOTTO_ASSIGN(const Verification result, verify_record(record));
+  for (const auto& price : result.prices) run.prices.emplace_back(price.accountant, price.epsilon);
+  for (const auto& check : result.checks)
+    if (check.outcome == RecordCheck::Outcome::kContradiction)
+      run.contradictions.push_back(check.name + ": " + check.detail);
+  return {};
+}
+
 Expected<int> run_report(const Arguments& arguments) {
   // With --plot alone, no page is asked for.
   std::string out = arguments.out;
@@ -35,8 +48,11 @@ Expected<int> run_report(const Arguments& arguments) {
   if (!out.empty()) SOTTO_TRY(check_writable(out));
   if (!arguments.plot.empty()) SOTTO_TRY(check_plot(arguments.plot));
   std::vector<ReportedRun> runs;
+  bool contradicts = false;
   for (const auto& path : arguments.paths) {
     SOTTO_ASSIGN(ReportedRun run, load_run(path));
+    SOTTO_TRY(verify(path, run));
+    contradicts |= !run.contradictions.empty();
     runs.push_back(std::move(run));
   }
   if (!arguments.plot.empty()) {
@@ -48,7 +64,8 @@ Expected<int> run_report(const Arguments& arguments) {
         out, runs.size() == 1 ? run_page(runs.front()) : comparison_page(std::move(runs))));
     fmt::print("{} written\n", out);
   }
-  return kSuccess;
+  if (contradicts) fmt::print(stderr, "sotto: a record contradicts itself; the page says where.\n");
+  return contradicts ? kAuditContradicts : kSuccess;
 }
 
 }  // namespace
@@ -62,6 +79,7 @@ Action add_report(CLI::App& app) {
   verb->footer(R"(
 One run: the privacy statement in plain words, the budget over time, released values, metrics on public rows,
 settings with their origin, events, versions, and the command. Several: the same side by side, curves in one chart.
+Each record is verified first; a contradiction is shown in red, with exit code 5.
 The page is one file without any connection to the outside; docs/reports.md describes it and the record.
 
   sotto train --epsilon 1 --delta 1e-6 --row-norm 3.74 --record run.json a9a.gz model.json

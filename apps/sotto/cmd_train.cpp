@@ -337,9 +337,9 @@ Expected<int> run_train(const Arguments& arguments) {
   const GlmEngine engine(data.table, request.loss);
   const std::size_t told = prepared.warnings.size();
   Progress progress(request.method->name, !talks, request.method->is_private);
-  Checkpoints checkpoints(progress, problem.dimension, test && arguments.outputs.wanted());
+  KeptIterates iterates(progress, problem.dimension, test && arguments.outputs.wanted());
   SOTTO_ASSIGN(TrainResult result,
-               train(engine, problem, request.train, std::move(prepared), checkpoints));
+               train(engine, problem, request.train, std::move(prepared), iterates));
   progress.finish();
   RunRecord& record = result.record;
   record.loss = to_string(request.loss);
@@ -357,7 +357,7 @@ Expected<int> run_train(const Arguments& arguments) {
   if (test) {
     record.test =
         evaluate(test->table, result.w, request.loss, problem.regularizer.value(result.w));
-    for (const auto& [step, passes, w] : checkpoints.take()) {
+    for (const auto& [step, passes, w] : iterates.take()) {
       const Metrics metrics = evaluate(test->table, w, request.loss, problem.regularizer.value(w));
       record.test_curve.push_back({step, passes, metrics.objective, {}});
       if (classification) record.test_curve.back().accuracy = metrics.accuracy;

@@ -49,6 +49,7 @@ int run_command_line(const std::vector<std::string>& arguments) {
   std::vector<std::pair<CLI::App*, Action>> verbs;
   for (auto add : {add_train,
                    add_predict,
+                   add_export,
                    add_account,
                    add_calibrate,
                    add_audit,
@@ -56,6 +57,7 @@ int run_command_line(const std::vector<std::string>& arguments) {
                    add_report,
                    add_methods,
                    add_data,
+                   add_reproduce,
                    add_demo}) {
     Action action = add(app);
     verbs.emplace_back(app.get_subcommands({}).back(), std::move(action));

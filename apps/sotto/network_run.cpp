@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "exit_codes.hpp"
+#include "network_file.hpp"
 #include "progress.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/objective/network/engine.hpp"
@@ -22,6 +23,8 @@ namespace sotto::app {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Each costs a look at all test rows.
+constexpr std::int64_t kKeptIterates = 12;
 
 LabelKind labels_for(NetworkLoss loss) {
   switch (loss) {
@@ -70,7 +73,9 @@ Vector whole(const NetworkSpec& spec, Vector all, const Vector& trained) {
 
 /// Where training starts: random weights, with those layers of another model put in whose shapes
 /// agree.
-Expected<Vector> start_of(const NetworkSpec& spec, const NetworkArguments& arguments) {
+Expected<Vector> start_of(const NetworkSpec& spec,
+                          const NetworkArguments& arguments,
+                          std::string& warning) {
   Vector all = initial_weights(spec, arguments.initial_seed);
   if (arguments.pretrained_path.empty()) {
     for (const auto& layer : spec.layers)
@@ -81,19 +86,17 @@ Expected<Vector> start_of(const NetworkSpec& spec, const NetworkArguments& argum
             "network that was trained on public data.");
     return all;
   }
-  SOTTO_ASSIGN(const Model model, load_model(arguments.pretrained_path));
-  SOTTO_ASSIGN(const NetworkSpec other, parse_network(model.network, arguments.pretrained_path));
+  SOTTO_ASSIGN(const PretrainedNetwork start, read_pretrained(arguments.pretrained_path));
+  const NetworkSpec& other = start.spec;
+  warning = start.warning;
   const auto ranges = parameter_ranges(spec);
   const auto others = parameter_ranges(other);
-  if (model.w.size() != parameter_count(other))
-    return fail(ErrorKind::kBadData,
-                arguments.pretrained_path + ": the weights don't fit the network.");
   for (std::size_t i = 0; i < ranges.size() && i < others.size(); ++i) {
     LayerSpec mine = spec.layers[i];
     mine.frozen = other.layers[i].frozen;
     if (mine == other.layers[i] && ranges[i].count() == others[i].count())
       all.segment(ranges[i].begin, ranges[i].count()) =
-          model.w.segment(others[i].begin, others[i].count());
+          start.weights.segment(others[i].begin, others[i].count());
     else if (spec.layers[i].frozen)
       return fail(ErrorKind::kUsage,
                   fmt::format("layer {} is frozen, but {} has another layer there.",
@@ -125,8 +128,10 @@ Expected<std::vector<double>> numbers_of(const std::string& text,
 
 Expected<std::optional<NetworkSpec>> model_file(const NetworkRequest& request) {
   if (is_builtin_network(request.network.model)) return std::nullopt;
-  SOTTO_ASSIGN(const std::string text, read_text_file(request.network.model));
-  return parse_network(text, request.network.model);
+  SOTTO_ASSIGN(NetworkFile file, read_network_file(request.network, request.regression));
+  if (!request.quiet && !request.json)
+    for (const auto& note : file.notes) fmt::print(stderr, "note: {}\n", note);
+  return std::move(file.spec);
 }
 
 NetworkLoss loss_of(const NetworkRequest& request, const std::optional<NetworkSpec>& from_file) {
@@ -194,18 +199,19 @@ Expected<double> examples_a_second(const NetworkSpec& spec, const Vector& all) {
 }  // namespace
 
 void NetworkArguments::add_to(CLI::App& verb) {
-  verb.add_option("--model",
-                  model,
-                  "a network instead of a linear model: mnist-cnn4, cifar-cnn5, cifar-cnn6, "
-                  "softmax, mlp:WIDTH,WIDTH or a model file (docs/networks.md)")
+  verb.add_option(
+          "--model",
+          model,
+          "a network instead of a linear model: mnist-cnn4, cifar-cnn5, cifar-cnn6, "
+          "softmax, mlp:WIDTH,WIDTH, a model file or the layers of an ONNX file (docs/networks.md)")
       ->group("Network");
   verb.add_option("--initial-seed", initial_seed, "public seed of the initial weights")
       ->capture_default_str()
       ->group("Network");
-  verb.add_option(
-          "--pretrained",
-          pretrained_path,
-          "start from the layers of this model, trained on PUBLIC data; frozen ones need it")
+  verb.add_option("--pretrained",
+                  pretrained_path,
+                  "start from the layers of this model (.json or .onnx), trained on PUBLIC data; "
+                  "frozen ones need it")
       ->group("Network");
   verb.add_option(
           "--mean", mean, "public constants subtracted from the input, one or one a channel")
@@ -240,7 +246,9 @@ Expected<int> train_network(NetworkRequest request) {
                         from_file,
                         data.table.dim(),
                         static_cast<std::int64_t>(data.class_names.size())));
-  SOTTO_ASSIGN(const Vector all, start_of(spec, request.network));
+  std::string start_warning;
+  SOTTO_ASSIGN(const Vector all, start_of(spec, request.network, start_warning));
+  if (!start_warning.empty() && !request.quiet) fmt::print(stderr, "warning: {}\n", start_warning);
   std::optional<LoadedData> test;
   if (!request.test_path.empty()) {
     SOTTO_ASSIGN(test,
@@ -273,14 +281,17 @@ Expected<int> train_network(NetworkRequest request) {
 
   const std::size_t told = prepared.warnings.size();
   Progress progress(prepared.method->name, !talks, prepared.method->is_private);
+  KeptIterates iterates(
+      progress, problem.dimension, test && request.outputs.wanted(), kKeptIterates);
   SOTTO_ASSIGN(TrainResult result,
-               train(*engine, problem, request.train, std::move(prepared), progress));
+               train(*engine, problem, request.train, std::move(prepared), iterates));
   progress.finish();
   RunRecord& record = result.record;
   record.loss = "network";
   record.regularizer = request.regularizer.to_string();
   record.network = to_text(spec);
   record.load_seconds = load_seconds;
+  record.class_names = data.class_names;
   if (Progress::interrupted()) {
     request.checkpoint.tell_interrupted(record, request.train.journal_path);
     return kInterrupted;
@@ -298,6 +309,12 @@ Expected<int> train_network(NetworkRequest request) {
   model.privacy = record.privacy;
   if (test) {
     SOTTO_ASSIGN(record.network_test, evaluate_network(test->table, spec, model.w));
+    for (const auto& [step, passes, w] : iterates.take()) {
+      SOTTO_ASSIGN(const ClassMetrics metrics,
+                   evaluate_network(test->table, spec, whole(spec, all, w)));
+      record.test_curve.push_back({step, passes, metrics.loss + problem.regularizer.value(w), {}});
+      if (!metrics.confusion.empty()) record.test_curve.back().accuracy = metrics.accuracy;
+    }
   }
   SOTTO_TRY(save_model(model, request.model_path));
   SOTTO_TRY(request.outputs.write(record));

@@ -19,7 +19,7 @@ namespace sotto::app {
 struct NetworkArguments {
   std::string model;  ///< a built-in name or a model file; empty: a linear model
   std::uint64_t initial_seed = 0;
-  std::string pretrained_path;       ///< a model whose weights training starts from
+  std::string pretrained_path;  ///< a model whose weights training starts from
   std::string mean, deviation;  ///< numbers with commas between them
 
   void add_to(CLI::App& verb);

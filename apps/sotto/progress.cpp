@@ -79,10 +79,12 @@ bool Progress::keep_going(const StepReport& report) {
   return interrupt_seen == 0;
 }
 
-// At most once a second, and so rarely that it takes less than a hundredth of the run.
+// At most once a second, and so rarely that it takes less than a hundredth of the run; and at its
+// end, so that no old price stays on the screen.
 std::optional<double> Progress::epsilon(const StepReport& report,
                                         std::chrono::steady_clock::time_point now) {
-  if (!report.epsilon_spent || now < next_epsilon_) return {};
+  const bool last = report.step == report.steps;
+  if (!report.epsilon_spent || (now < next_epsilon_ && !last)) return {};
   const std::optional<double> spent = (*report.epsilon_spent)();
   const auto end = std::chrono::steady_clock::now();
   next_epsilon_ = end + std::max<std::chrono::steady_clock::duration>(std::chrono::seconds(1),

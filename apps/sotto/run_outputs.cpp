@@ -22,7 +22,6 @@
 namespace sotto::app {
 namespace {
 
-constexpr std::int64_t kMostPoints = 32;
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 23;  // 64 MB
 
 /// Options of the run as a whole that have a value, and where it came from.
@@ -115,15 +114,13 @@ Expected<void> RunOutputs::write(RunRecord& record) const {
   return {};
 }
 
-Checkpoints::Checkpoints(Observer& next, std::int64_t dimension, bool wanted)
+KeptIterates::KeptIterates(Observer& next, std::int64_t dimension, bool wanted, std::int64_t most)
     : next_(next),
-      points_(wanted
-                  ? static_cast<std::size_t>(
-                        std::min(kMostPoints, kMostNumbers / std::max<std::int64_t>(1, dimension)) /
-                        2 * 2)
-                  : 0) {}
+      points_(wanted ? static_cast<std::size_t>(
+                           std::min(most, kMostNumbers / std::max<std::int64_t>(1, dimension)))
+                     : 0) {}
 
-bool Checkpoints::keep_going(const StepReport& report) {
+bool KeptIterates::keep_going(const StepReport& report) {
   if (report.iterate)
     points_.offer(report.step, [&] { return Point{report.step, report.passes, *report.iterate}; });
   return next_.keep_going(report);

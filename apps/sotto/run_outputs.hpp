@@ -39,7 +39,7 @@ Expected<void> write_plot(const std::vector<Chart>& charts, const std::string& p
 
 /// Copies of a few iterates, for their metrics on public rows. They were released: looking costs
 /// nothing.
-class Checkpoints final : public Observer {
+class KeptIterates final : public Observer {
  public:
   struct Point {
     std::int64_t step = 0;
@@ -47,8 +47,8 @@ class Checkpoints final : public Observer {
     Vector w;
   };
 
-  /// `wanted` false: keeps none.
-  Checkpoints(Observer& next, std::int64_t dimension, bool wanted);
+  /// `wanted` false: keeps none. `most`: fewer where memory asks for it.
+  KeptIterates(Observer& next, std::int64_t dimension, bool wanted, std::int64_t most = 32);
   bool keep_going(const StepReport& report) override;
   std::vector<Point> take() { return points_.take(); }
 

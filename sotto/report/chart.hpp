@@ -30,9 +30,10 @@ struct Chart {
 
 /// Whether an axis can show the value.
 bool can_be_drawn(double value, bool log_axis);
-/// For a logarithmic y axis: the smallest range from 1, 2 or 5 times a power of ten to another that
+/// For a logarithmic axis: the smallest range from 1, 2 or 5 times a power of ten to another that
 /// holds every point. The chart has points.
-std::pair<double, double> log_range(const Chart& chart);
+std::pair<double, double> log_x_range(const Chart& chart);
+std::pair<double, double> log_y_range(const Chart& chart);
 /// Whether some series has a point that both axes can show.
 bool has_points(const Chart& chart);
 

@@ -49,13 +49,16 @@ void add_plot(std::string& script, const Chart& chart, std::size_t k) {
                   quoted(chart.title),
                   quoted(chart.x_label),
                   quoted(chart.y_label));
-  script += chart.log_x ? "set logscale x\n" : "unset logscale x\n";
-  if (chart.log_y) {
-    const auto [low, high] = log_range(chart);
-    script += fmt::format("set logscale y\nset yrange [{:g}:{:g}]\n", low, high);
-  } else {
-    script += "unset logscale y\nset yrange [*:*]\n";
-  }
+  const auto scale = [&](const char* axis, bool log, const auto& range_of) {
+    if (!log) {
+      script += fmt::format("unset logscale {0}\nset {0}range [*:*]\n", axis);
+      return;
+    }
+    const auto [low, high] = range_of(chart);
+    script += fmt::format("set logscale {0}\nset {0}range [{1:g}:{2:g}]\n", axis, low, high);
+  };
+  scale("x", chart.log_x, log_x_range);
+  scale("y", chart.log_y, log_y_range);
   std::string plots;
   const auto add = [&](const std::string& text) {
     plots += (plots.empty() ? "" : ", \\\n  ") + text;
@@ -111,7 +114,8 @@ Expected<std::string> gnuplot_script(const std::vector<Chart>& charts, const std
   std::string script = fmt::format(
       "set encoding utf8\nset terminal {} size {},{} font 'sans,{}' {}\nset output {}\n"
       "set border 3 lc rgb '#5b6570'\nset tics nomirror textcolor rgb '#1c2126'\n"
-      "set grid lc rgb '#dfe3e7' lt 1\nset key below horizontal\nset format '%g'\n",
+      "set grid lc rgb '#dfe3e7' lt 1\nset key below horizontal height 1 samplen 2\nset bmargin "
+      "6\nset format '%g'\n",
       svg ? "svg" : "pngcairo",
       scale * columns * kWidth,
       scale * rows * kHeight,

@@ -123,11 +123,12 @@ nlohmann::json to_json(const Chart& chart) {
                          {"log_x", chart.log_x},
                          {"log_y", chart.log_y},
                          {"series", std::move(series)}};
-  if (chart.log_y) {
-    const auto [low, high] = log_range(chart);
-    json["y_min"] = low;
-    json["y_max"] = high;
-  }
+  const auto range = [&](const char* min, const char* max, std::pair<double, double> ends) {
+    json[min] = ends.first;
+    json[max] = ends.second;
+  };
+  if (chart.log_x) range("x_min", "x_max", log_x_range(chart));
+  if (chart.log_y) range("y_min", "y_max", log_y_range(chart));
   return json;
 }
 

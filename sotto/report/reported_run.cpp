@@ -84,6 +84,7 @@ void read_extras(const nlohmann::json& json, ReportedRun& run) {
   record.class_names = json.value("class_names", std::vector<std::string>());
   record.command = json.value("command", std::vector<std::string>());
   record.finished = json.value("finished", "");
+  record.network = json.value("network", "");
   record.constraint = json.value("constraint", "none");
   if (const auto versions = json.find("versions"); versions != json.end())
     for (const auto& [name, version] : versions->items())
@@ -178,15 +179,20 @@ Expected<ReportedRun> reported_run(const nlohmann::json& json,
   return run;
 }
 
-Expected<ReportedRun> load_run(const std::string& path) {
+Expected<nlohmann::json> load_record(const std::string& path) {
   SOTTO_ASSIGN(const std::string text, read_text_file(path));
-  const auto parsed = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  auto parsed = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (parsed.is_discarded())
     return fail(ErrorKind::kBadData,
                 fmt::format("{} is not JSON, or was cut short. Give the file that `sotto train "
                             "--record FILE` wrote.",
                             path));
-  return reported_run(parsed, std::filesystem::path(path).stem().string(), path);
+  return parsed;
+}
+
+Expected<ReportedRun> load_run(const std::string& path) {
+  SOTTO_ASSIGN(const nlohmann::json record, load_record(path));
+  return reported_run(record, std::filesystem::path(path).stem().string(), path);
 }
 
 }  // namespace sotto

@@ -19,6 +19,10 @@ struct ReportedRun {
   /// Metrics on the public test rows by name, in the order in which they are shown.
   std::vector<std::pair<std::string, double>> test;
   std::vector<std::vector<std::int64_t>> confusion;  ///< [truth][prediction]
+  /// What `sotto verify` found, where it was asked: the price by each accountant, and what can't be
+  /// true at once.
+  std::vector<std::pair<std::string, double>> prices;
+  std::vector<std::string> contradictions;
 
   std::optional<double> metric(const std::string& name) const;
   /// The run's releases were chosen as it went, under a filter.
@@ -31,8 +35,10 @@ Expected<ReportedRun> reported_run(const nlohmann::json& json,
                                    std::string label,
                                    const std::string& source);
 
-/// The same from a file that `sotto train --record` wrote; the label is the file's name without its
-/// extension.
+/// The JSON of a file that `sotto train --record` wrote.
+Expected<nlohmann::json> load_record(const std::string& path);
+
+/// A run from such a file; the label is the file's name without its extension.
 Expected<ReportedRun> load_run(const std::string& path);
 
 }  // namespace sotto

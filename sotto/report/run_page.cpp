@@ -162,6 +162,7 @@ void circumstances(Page& page, const ReportedRun& run) {
       "`given` by whoever ran it, a `default`, or chosen by a `rule` from public facts; never from "
       "the rows.");
   add_settings(page, run);
+  if (!record.network.empty()) page.subheading("Network").code(record.network);
   if (record.privacy.is_private) {
     page.heading("Events");
     page.paragraph(fmt::format(
@@ -169,6 +170,15 @@ void circumstances(Page& page, const ReportedRun& run) {
         "drawn for it.",
         with_commas(record.privacy.noise_samples)));
     page.table({"release", {"planned", true}, {"charged", true}}, event_rows(record));
+    if (!run.prices.empty()) {
+      Rows prices;
+      for (const auto& [accountant, epsilon] : run.prices)
+        prices.push_back({Cell(accountant), Cell(rounded_up(epsilon))});
+      page.paragraph(
+          "When this page was made, every accountant with a theorem for these events priced them "
+          "anew, at the same delta. Each bound is valid; the smallest is the tightest.");
+      page.table({"accountant", {"epsilon", true}}, prices);
+    }
   }
   if (!record.warnings.empty()) {
     page.heading("Warnings");
@@ -200,6 +210,10 @@ void circumstances(Page& page, const ReportedRun& run) {
 
 void add_warnings(Page& page, const ReportedRun& run, const std::string& who) {
   const PrivacyStatement& privacy = run.record.privacy;
+  if (!run.contradictions.empty())
+    page.banner(Tone::kDanger,
+                "DO NOT TRUST: the run record contradicts itself",
+                who + fmt::format(": {}.", fmt::join(run.contradictions, "; ")));
   if (privacy.unsafe_diagnostics)
     page.banner(Tone::kDanger,
                 "NOT PRIVATE: true training values were printed",
@@ -248,7 +262,10 @@ std::string shell_command(const std::vector<std::string>& arguments) {
 std::string run_page(const ReportedRun& run) {
   const RunRecord& record = run.record;
   Page page(fmt::format("Privacy report: {}", record.method),
-            brief(record) + (record.finished.empty() ? "" : " · " + record.finished));
+            fmt::format("{} steps, stopped: {}{}",
+                        with_commas(record.steps),
+                        record.stopped,
+                        record.finished.empty() ? "" : " · " + record.finished));
   add_warnings(page, run, "This run");
   privacy_section(page, run);
   budget_section(page, run);

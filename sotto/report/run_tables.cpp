@@ -21,7 +21,7 @@ std::string shown(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return text;
-  return fmt::format("{:.6g}", value);
+  return short_text(value);
 }
 
 Expected<CanonicalEvent> terms_of(const std::string& text, Relation relation) {
@@ -51,8 +51,11 @@ Rows setting_rows(const ReportedRun& run) {
       if (option.name == name) return true;
     return false;
   };
-  for (const auto& option : record.options)
+  for (const auto& option : record.options) {
+    // A network brings its own loss.
+    if (option.name == "loss" && !record.network.empty()) continue;
     add(option.name, option.value, option.origin, option.group);
+  }
   if (record.privacy.is_private && !is_known("noise_multiplier") && !run.by_filter())
     add("noise_multiplier",
         fmt::format("{}", record.noise_multiplier),

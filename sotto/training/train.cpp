@@ -145,7 +145,10 @@ Expected<void> prepare_filter(PreparedRun& run, const TrainOptions& options) {
 Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   PreparedRun run;
-  SOTTO_ASSIGN(run.method, find_method(options.method));
+  run.method = options.unlisted;
+  if (!run.method) {
+    SOTTO_ASSIGN(run.method, find_method(options.method));
+  }
   const bool is_private = run.method->is_private;
   SOTTO_TRY(check_budget(options, is_private));
   if (problem.constraint && !run.method->constraints)

@@ -18,6 +18,9 @@ namespace sotto {
 /// How to train: which method, how much privacy, whose randomness.
 struct TrainOptions {
   std::string method = "dp-gd";
+  /// Instead of `method`: one that is not in the registry, e.g. a published recipe. Outlives the
+  /// run.
+  const MethodInfo* unlisted = nullptr;
   GivenOptions options;  ///< the method's own options, by name
   double delta = 0;
   std::optional<double> epsilon;  ///< exactly one of these two for a private method

@@ -74,6 +74,37 @@ TEST(Network, TrainsAndPredicts) {
   EXPECT_EQ(std::count(line.begin(), line.end(), ' '), 2);
 }
 
+TEST(Network, HasAReport) {
+  const Images images(150);
+  const auto file = [&](const char* name) { return images.dir.file(name); };
+  const auto run = sotto({"train",
+                          "--model",
+                          "mlp:8",
+                          "--method",
+                          "dp-sgd",
+                          "--epsilon",
+                          "3",
+                          "--delta",
+                          "1e-3",
+                          "--steps",
+                          "20",
+                          "--test",
+                          images.path,
+                          "--record",
+                          file("run.json"),
+                          "--report",
+                          file("run.html"),
+                          "-q",
+                          images.path,
+                          file("model.json")});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto record = nlohmann::json::parse(TempDir::read(file("run.json")));
+  EXPECT_GE(record["test_curve"].size(), 6u);
+  EXPECT_EQ(record["spending"].back()["epsilon"], record["epsilon_spent"]);
+  for (const char* part : {"Accuracy on public test rows", "Budget spent", "linear 8", "mlp:8"})
+    EXPECT_THAT(TempDir::read(file("run.html")), ::testing::HasSubstr(part));
+}
+
 TEST(Network, TheSameSeedsGiveTheSameModelForAnyThreads) {
   const Images images(150);
   const std::string net = images.dir.write("net.toml", kNetwork);

@@ -112,6 +112,20 @@ TEST_F(Report, ComparesRecords) {
               AllOf(HasSubstr("Comparison of 2 runs"), HasSubstr("\"name\":\"b\"")));
 }
 
+TEST_F(Report, AnEditedRecordIsNotMadeIntoACleanPage) {
+  ASSERT_EQ(train({"--record", dir_.file("run.json")}).code, 0);
+  const auto clean = sotto({"report", dir_.file("run.json")});
+  ASSERT_EQ(clean.code, 0) << clean.err;
+  EXPECT_THAT(TempDir::read(dir_.file("run.html")),
+              AllOf(HasSubstr("priced them anew"), Not(HasSubstr("DO NOT TRUST"))));
+  json edited = record("run.json");
+  edited["epsilon_spent"] = edited["privacy"]["epsilon"] = 0.1;
+  const auto caught = sotto({"report", dir_.write("edited.json", edited.dump())});
+  EXPECT_EQ(caught.code, 5);
+  EXPECT_THAT(TempDir::read(dir_.file("edited.html")),
+              AllOf(HasSubstr("DO NOT TRUST"), HasSubstr("claimed 0.1, but the recorded events")));
+}
+
 TEST_F(Report, Mistakes) {
   EXPECT_EQ(sotto({"report"}).code, 2);
   EXPECT_EQ(sotto({"report", dir_.file("none.json")}).code, 6);
@@ -178,7 +192,7 @@ TEST_F(Report, ATerminalShowsTheRunLive) {
   const std::string shown = on_a_terminal(command, "xterm");
   EXPECT_THAT(shown,
               AllOf(HasSubstr("dp-gd [##"),
-                    HasSubstr("100% of the planned releases spent"),
+                    HasSubstr("  epsilon 1 spent, "),
                     HasSubstr("released gradient norm")));
   EXPECT_THAT(on_a_terminal(command, "dumb"),
               AllOf(HasSubstr("dp-gd [##"), Not(HasSubstr("released gradient norm"))));

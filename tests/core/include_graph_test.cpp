@@ -54,6 +54,16 @@ const std::map<std::string, std::vector<std::string>> kAllowed = {
       "optimizer/",
       "report/",
       "training/"}},
+    {"reproduce",
+     {"privacy/",
+      "data/",
+      "geometry/",
+      "objective/",
+      "oracle/",
+      "optimizer/",
+      "model/",
+      "report/",
+      "training/"}},
 };
 
 std::string module_of(const std::string& path) {

@@ -101,7 +101,7 @@ TEST(NetworkSpec, FuzzedFilesNeverCrash) {
   const std::string good = to_text(builtin_network("mnist-cnn4", 784, 10).value());
   std::mt19937_64 random(1);
   int accepted = 0;
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < 10'000; ++round) {
     std::string text = good;
     const std::uint64_t edits = 1 + random() % 4;
     for (std::uint64_t e = 0; e < edits; ++e) {

@@ -10,7 +10,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::pair<double, double> range_of(double low, double high) {
-  return log_range({"t", "x", "y", true, {{"s", {{1, low}, {2, high}, {3, 0}, {4, kInfinity}}}}});
+  return log_y_range({"t", "x", "y", true, {{"s", {{1, low}, {2, high}, {3, 0}, {4, kInfinity}}}}});
 }
 
 TEST(Chart, LogRangesEndAtRoundNumbers) {
@@ -25,7 +25,12 @@ TEST(Chart, LogRangesEndAtRoundNumbers) {
 
 TEST(Chart, LogRangesHoldBands) {
   const Chart chart{"t", "x", "y", true, {{"s", {{1, 1}}, {{0.03, 40}}}}};
-  EXPECT_EQ(log_range(chart), std::make_pair(0.02, 50.0));
+  EXPECT_EQ(log_y_range(chart), std::make_pair(0.02, 50.0));
+}
+
+TEST(Chart, LogRangesOfXLeaveOutWhatIsNotDrawn) {
+  const Chart chart{"t", "x", "y", true, {{"s", {{0, 1}, {0.04, 1}, {30, 1}, {4000, 0}}}}, true};
+  EXPECT_EQ(log_x_range(chart), std::make_pair(0.02, 50.0));
 }
 
 TEST(Chart, KnowsWhatItCanDraw) {

@@ -144,6 +144,14 @@ TEST(RunPage, ShowsSettingsEventsAndTheCommand) {
   EXPECT_THAT(html, HasSubstr(">rich</th>"));
 }
 
+TEST(RunPage, ShowsNetworksWithTheirOwnLoss) {
+  RunRecord record = sample_record();
+  EXPECT_THAT(page_of(record), HasSubstr("<td>loss</td><td>logistic</td>"));
+  record.network = "loss = \"softmax\"";
+  EXPECT_THAT(page_of(record),
+              AllOf(HasSubstr("loss = &quot;softmax&quot;"), Not(HasSubstr("<td>loss</td>"))));
+}
+
 TEST(RunPage, ShowsCertificates) {
   RunRecord record = sample_record();
   Certificate certificate;

@@ -318,18 +318,13 @@ TEST(Resume, NoiseThatChangesOverTimeIsPaidByPriceAndNotByCount) {
 }
 
 TEST(Resume, AFilterCountsWhatWasLost) {
-  const GivenOptions given = {{"steps", "400"}, {"noise", "adaptive"}, {"first_multiplier", "15"}};
-  Watch watch;
-  Trial trial("adp-sgd", given, std::nullopt);
-  const std::int64_t whole = trial.must(watch).record.steps;
+  const GivenOptions given = {{"steps", "400"}, {"noise", "adaptive"}, {"first_multiplier", "10"}};
   Died died("adp-sgd", given, 6);
   Watch again;
   const TrainResult result = died.must(again);
   EXPECT_EQ(result.record.stopped, "budget spent");
-  // Early steps have less noise: each that was lost costs one later step or more.
-  EXPECT_LE(result.record.steps, whole - 4);
-  EXPECT_GT(result.record.steps, whole - 20);
   EXPECT_EQ(count_of(result.record.privacy.events), result.record.steps + 4);
+  EXPECT_LE(result.record.privacy.epsilon, 3);
 }
 
 TEST(Resume, ACleanStopLosesNothing) {
@@ -412,15 +407,13 @@ struct Mismatch {
   const char* says;
 };
 
-/// All that a journal's runs have been charged.
-std::string charged_in(const std::string& path) {
-  std::string text;
-  const auto runs = read_journal(path);
-  EXPECT_TRUE(runs);
-  if (runs)
-    for (const auto& run : *runs)
-      text += to_string(to_event(*canonical(Event::compose(run.charged)))) + "\n";
-  return text;
+/// What the journal says was released, run by run.
+std::vector<std::pair<std::string, std::int64_t>> charges_in(const std::string& journal) {
+  std::vector<std::pair<std::string, std::int64_t>> charges;
+  const auto runs = read_journal(journal);
+  for (const JournalRun& run : runs.value())
+    charges.emplace_back(to_string(to_event(*canonical(Event::compose(run.charged)))), run.samples);
+  return charges;
 }
 
 class Mismatched : public ::testing::TestWithParam<Mismatch> {};
@@ -433,7 +426,7 @@ TEST_P(Mismatched, IsRefusedWithTheReason) {
   trial.checkpoints();
   Watch first(3);
   trial.must(first);
-  const std::string before = charged_in(trial.options.journal_path);
+  const auto before = charges_in(trial.options.journal_path);
   GetParam().change(trial);
   Watch second;
   const auto result = trial.run(second);
@@ -441,7 +434,7 @@ TEST_P(Mismatched, IsRefusedWithTheReason) {
   EXPECT_THAT(result.error().message, HasSubstr(GetParam().says));
   EXPECT_EQ(second.last, 0) << "no step was made";
   if (fs::exists(trial.options.journal_path) && trial.options.seed) {
-    EXPECT_EQ(charged_in(trial.options.journal_path), before) << "nothing was charged";
+    EXPECT_EQ(charges_in(trial.options.journal_path), before) << "nothing was charged";
   }
 }
 
@@ -567,7 +560,7 @@ TEST(Checkpoint, InventedStatesNeverCrash) {
     Watch first(3);
     trial.must(first);
     const Checkpoint good = *read_checkpoint(trial.file());
-    trial.options.journal_path.clear();
+    trial.options.journal_path.clear();  // no waiting for the disk
     std::mt19937_64 random(2);
     int refused = 0;
     constexpr int kTrials = 60;

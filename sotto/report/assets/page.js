@@ -110,7 +110,7 @@
             },
           },
         },
-        scales: { x: axis(spec.x, spec.log_x), y: axis(spec.y, spec.log_y, spec.y_min, spec.y_max) },
+        scales: { x: axis(spec.x, spec.log_x, spec.x_min, spec.x_max), y: axis(spec.y, spec.log_y, spec.y_min, spec.y_max) },
       },
     });
     legend(chart, spec, figures[i]);

@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "exit_codes.hpp"
+#include "sotto/core/file.hpp"
+#include "sotto/model/model.hpp"
+#include "sotto/model/onnx/onnx.hpp"
+#include "verbs.hpp"
+
+namespace sotto::app {
+namespace {
+
+struct Arguments {
+  std::string model_path;
+  std::string output_path;
+};
+
+Expected<int> export_model(const Arguments& arguments) {
+  if (!is_onnx_path(arguments.output_path))
+    return fail(ErrorKind::kUsage,
+                fmt::format("export writes ONNX files, whose names end in .onnx, but the output is "
+                            "'{}'.",
+                            arguments.output_path));
+  SOTTO_TRY(check_writable(arguments.output_path));
+  SOTTO_ASSIGN(const Model model, load_model(arguments.model_path));
+  SOTTO_TRY(save_onnx(model, arguments.output_path));
+  fmt::print("{} written: {} weights, {}\n",
+             arguments.output_path,
+             model.w.size(),
+             model.privacy.is_private ? fmt::format("epsilon {:.6g}, delta {:g} ({})",
+                                                    model.privacy.epsilon,
+                                                    model.privacy.delta,
+                                                    to_string(model.privacy.neighbours))
+                                      : std::string("not private"));
+  return kSuccess;
+}
+
+}  // namespace
+
+Action add_export(CLI::App& app) {
+  auto* verb = app.add_subcommand("export", "write a model as ONNX, with its privacy statement");
+  auto arguments = std::make_shared<Arguments>();
+  verb->add_option("MODEL", arguments->model_path, "a model that `train` wrote")->required();
+  verb->add_option("OUTPUT", arguments->output_path, "the file to write, NAME.onnx")->required();
+  verb->footer(
+      "\nThe file computes scores: a network's last layer before softmax, or <w, x> of a linear\n"
+      "model. Its metadata has sotto.privacy, sotto.method, sotto.loss and sotto.class_names.\n"
+      "Exporting releases nothing new: it is the same model.");
+  return [arguments] { return export_model(*arguments); };
+}
+
+}  // namespace sotto::app

@@ -1,0 +1,226 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exit_codes.hpp"
+#include "progress.hpp"
+#include "sotto/core/file.hpp"
+#include "sotto/core/parallel.hpp"
+#include "sotto/reproduce/data_sets.hpp"
+#include "sotto/reproduce/document.hpp"
+#include "sotto/reproduce/runner.hpp"
+#include "verbs.hpp"
+
+namespace sotto::app {
+namespace {
+
+namespace fs = std::filesystem;
+using reproduce::Reproduced;
+using reproduce::ReproductionSpec;
+using reproduce::Results;
+
+struct Arguments {
+  std::vector<std::string> names;
+  bool quick = false;
+  int runs = 0;
+  bool resume = false;
+  std::string out = "reproduced";
+  std::string data;
+  std::string specs;
+  std::string render;
+  int threads = 0;
+  bool quiet = false;
+};
+
+std::string program_path() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).string();
+}
+
+/// Without paths: those are of this machine.
+std::string command_of(const std::string& name, const Arguments& arguments) {
+  std::string command = "sotto reproduce " + name;
+  if (arguments.quick) command += " --quick";
+  if (arguments.runs > 0) command += fmt::format(" --runs {}", arguments.runs);
+  return command;
+}
+
+/// The results that are in the folder already; none where there is no file.
+Expected<std::vector<Reproduced>> collected(const std::vector<ReproductionSpec>& specs,
+                                            const std::string& folder) {
+  std::vector<Reproduced> all;
+  for (const auto& spec : specs) {
+    Reproduced each{spec, std::nullopt};
+    const std::string path = fmt::format("{}/{}.json", folder, spec.name);
+    if (fs::exists(path)) {
+      SOTTO_ASSIGN(const std::string text, read_text_file(path));
+      SOTTO_ASSIGN(each.results, reproduce::results_from_json(text, path));
+    }
+    all.push_back(std::move(each));
+  }
+  return all;
+}
+
+/// Documents from results that are there: FOLDER/NAME.md and FOLDER.md.
+Expected<int> render(const std::string& specs_folder, std::string folder) {
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+  SOTTO_ASSIGN(const auto papers, reproduce::load_papers(specs_folder));
+  SOTTO_ASSIGN(const auto specs, reproduce::load_specs(specs_folder));
+  SOTTO_ASSIGN(const auto all, collected(specs, folder));
+  int made = 0;
+  for (const auto& each : all) {
+    if (!each.results) continue;
+    SOTTO_TRY(write_file_atomically(fmt::format("{}/{}.md", folder, each.spec.name),
+                                    reproduce::markdown_of(each.spec, *each.results)));
+    ++made;
+  }
+  SOTTO_TRY(write_file_atomically(
+      folder + ".md",
+      reproduce::markdown_index(papers, all, fs::path(folder).filename().string())));
+  fmt::print("{} documents written to {}, the index to {}.md\n", made, folder, folder);
+  return kSuccess;
+}
+
+void print_list(const std::vector<ReproductionSpec>& specs) {
+  for (const auto& spec : specs)
+    fmt::print("{:<22} {:<10} {:<12} {:>3} cells  {}\n",
+               spec.name,
+               spec.paper,
+               spec.shows,
+               spec.cells.size(),
+               spec.title);
+}
+
+Expected<std::vector<const ReproductionSpec*>> chosen(const std::vector<ReproductionSpec>& specs,
+                                                      const std::vector<std::string>& names) {
+  std::vector<const ReproductionSpec*> result;
+  for (const auto& name : names) {
+    const std::size_t before = result.size();
+    for (const auto& spec : specs)
+      if (name == "all" || spec.name == name) result.push_back(&spec);
+    if (result.size() == before)
+      return fail(
+          ErrorKind::kUsage,
+          fmt::format("there is no reproduction '{}'; `sotto reproduce list` names them.", name));
+  }
+  return result;
+}
+
+Expected<Results> run_one(const ReproductionSpec& spec,
+                          const Arguments& arguments,
+                          const std::string& specs_folder) {
+  const std::string base = fmt::format("{}/{}", arguments.out, spec.name);
+  reproduce::RunOptions options;
+  options.quick = arguments.quick;
+  options.runs = arguments.runs;
+  options.specs_folder = specs_folder;
+  options.data_folder = reproduce::find_data(arguments.data, specs_folder);
+  options.finished = base + ".cells.jsonl";
+  options.command = command_of(spec.name, arguments);
+  if (!arguments.resume) {
+    std::error_code ignored;
+    fs::remove(options.finished, ignored);
+  }
+  const bool shows = !arguments.quiet && ::isatty(STDERR_FILENO) == 1;
+  options.progress = [&](const std::string& text) {
+    if (shows) {
+      fmt::print(stderr, "\r{} \x1b[K", text);
+      std::fflush(stderr);
+    }
+    return !Progress::interrupted();
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  auto results = reproduce::run(spec, options);
+  if (shows) fmt::print(stderr, "\r\x1b[K");
+  if (!results) return results;
+  SOTTO_TRY(write_file_atomically(base + ".json", to_json(*results).dump(1) + "\n"));
+  SOTTO_TRY(write_file_atomically(base + ".csv", reproduce::to_csv(spec, *results)));
+  SOTTO_TRY(write_file_atomically(base + ".html", reproduce::page_of(spec, *results)));
+  const double took =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  int missing = 0;
+  for (const auto& cell : results->cells)
+    missing += (cell.recipe && !cell.recipe->missing.empty()) ||
+               (cell.best && !cell.best->missing.empty());
+  fmt::print("{}: {} cells in {:.1f} s{}, {}.html\n",
+             spec.name,
+             results->cells.size(),
+             took,
+             missing > 0 ? fmt::format(" ({} could not be run: see the page)", missing) : "",
+             base);
+  std::fflush(stdout);
+  return results;
+}
+
+Expected<int> run_reproduce(const Arguments& arguments) {
+  set_thread_count(arguments.threads);
+  SOTTO_ASSIGN(const std::string folder, reproduce::find_specs(arguments.specs, program_path()));
+  if (!arguments.render.empty()) return render(folder, arguments.render);
+  SOTTO_ASSIGN(const auto specs, reproduce::load_specs(folder));
+  if (arguments.names.empty() || arguments.names.front() == "list" ||
+      arguments.names.front() == "LIST") {
+    print_list(specs);
+    return kSuccess;
+  }
+  if (arguments.runs < 0 || arguments.runs > 100'000)
+    return fail(ErrorKind::kUsage,
+                fmt::format("--runs must lie between 1 and 100,000, but is {}.", arguments.runs));
+  SOTTO_ASSIGN(const auto wanted, chosen(specs, arguments.names));
+  std::error_code error;
+  fs::create_directories(arguments.out, error);
+  if (error)
+    return fail(ErrorKind::kIo,
+                fmt::format("can't make the folder {}: {}.", arguments.out, error.message()));
+  Progress interrupts("reproduce", /*quiet=*/true);
+  for (const ReproductionSpec* spec : wanted) {
+    const auto results = run_one(*spec, arguments, folder);
+    if (results) continue;
+    if (!Progress::interrupted()) return tl::unexpected<Error>(results.error());
+    fmt::print(stderr, "sotto: {}\n", results.error().message);
+    return kInterrupted;
+  }
+  SOTTO_ASSIGN(const auto papers, reproduce::load_papers(folder));
+  SOTTO_ASSIGN(const auto all, collected(specs, arguments.out));
+  SOTTO_TRY(
+      write_file_atomically(arguments.out + "/index.html", reproduce::page_index(papers, all)));
+  fmt::print("index: {}/index.html\n", arguments.out);
+  return kSuccess;
+}
+
+}  // namespace
+
+Action add_reproduce(CLI::App& app) {
+  auto* verb = app.add_subcommand("reproduce", "make tables and figures of the papers again");
+  auto a = std::make_shared<Arguments>();
+  verb->add_option("NAME", a->names, "reproductions, `all`, or `list`");
+  verb->add_flag("--quick", a->quick, "fewer cells, rows and runs: each under two minutes");
+  verb->add_option("--runs", a->runs, "runs a cell, instead of what the reproduction says");
+  verb->add_flag("--resume", a->resume, "keep the finished cells of an earlier run");
+  verb->add_option("--out", a->out, "folder for results (JSON, CSV) and pages")
+      ->capture_default_str();
+  verb->add_option("--data", a->data, "folder with the public data sets");
+  verb->add_option("--specs", a->specs, "folder with the reproductions' files");
+  verb->add_option(
+      "--render", a->render, "write Markdown from the results in this folder, and run nothing");
+  verb->add_option("--threads", a->threads, "0: all cores")->capture_default_str();
+  verb->add_flag("-q,--quiet", a->quiet, "no progress");
+  verb->footer(R"(
+For every cell of a published table or figure: what the paper printed, the paper's own recipe with the epsilon
+that its noise really spends, and Sotto's method at the stated epsilon, certified. Public data only: the pages
+show true values.
+
+  sotto reproduce list
+  sotto reproduce srm-table2 --out results
+  sotto reproduce all --quick)");
+  return [a] { return run_reproduce(*a); };
+}
+
+}  // namespace sotto::app

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "verbs.hpp"
+
+namespace sotto::app {
+
+/// `sotto data fetch`: adds it to the verb `data` and returns what it does.
+Action add_data_fetch(CLI::App& data_verb);
+
+}  // namespace sotto::app

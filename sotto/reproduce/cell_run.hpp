@@ -1,0 +1,73 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/objective/engine.hpp"
+#include "sotto/reproduce/data_sets.hpp"
+#include "sotto/reproduce/published_noise.hpp"
+#include "sotto/reproduce/results.hpp"
+#include "sotto/training/train.hpp"
+
+namespace sotto::reproduce {
+
+/// One way to fill one cell, run several times.
+class CellRun {
+ public:
+  /// Fails on settings that make no sense. All arguments must outlive the object.
+  static Expected<CellRun> make(const ReproductionSpec& spec,
+                                const CellSpec& cell,
+                                const ArmSpec& arm,
+                                const DataSet& data);
+
+  Expected<void> add_run(std::uint64_t seed);
+
+  /// Means and deviations over the runs so far, and what they cost.
+  Expected<ArmResult> result() const;
+
+  /// The least objective that Newton's method without privacy finds.
+  Expected<double> optimum() const;
+  void set_optimum(double value) { optimum_ = value; }
+
+ private:
+  struct Photo {
+    double steps = 0, passes = 0;
+    std::map<std::string, double> values;
+  };
+  class Camera;
+
+  CellRun(const ReproductionSpec& spec,
+          const CellSpec& cell,
+          const ArmSpec& arm,
+          const DataSet& data)
+      : spec_(&spec), cell_(&cell), arm_(&arm), data_(&data) {}
+
+  GivenOptions options_for(std::uint64_t seed) const;
+  Expected<double> price(const Event& releases) const;
+  bool wants(std::string_view measure) const;
+  std::map<std::string, double> measure(const TrainResult& run) const;
+  std::vector<CurvePoint> curve() const;
+
+  const ReproductionSpec* spec_;
+  const CellSpec* cell_;
+  const ArmSpec* arm_;
+  const DataSet* data_;
+  LossSpec loss_;
+  PublicProblem problem_;
+  std::unique_ptr<Engine> engine_;
+  double delta_ = 0;
+  double noise_delta_ = 0;  ///< of the formula: the paper's n decides it where delta is 1/n
+  bool is_private_ = true;
+  PublishedNoise noise_;
+  std::optional<double> optimum_;
+  std::map<std::string, std::vector<double>> values_;
+  std::vector<std::vector<Photo>> photos_;
+  double epsilon_ = 0;
+  std::string accountant_;
+  std::string settings_;
+};
+
+}  // namespace sotto::reproduce

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/report/chart.hpp"
+#include "sotto/reproduce/results.hpp"
+#include "sotto/reproduce/spec.hpp"
+
+namespace sotto::reproduce {
+
+// What pages and documents show, as texts: made here once, so that they can't disagree.
+
+/// One of the up to three lines of a cell.
+struct Line {
+  std::string cell;  ///< the row as printed, with epsilon and x
+  std::string what;  ///< `printed`, `its recipe`, `Sotto: dp-srm`
+  std::string epsilon;
+  bool over = false;  ///< spends more than it says
+  std::vector<std::string> values;
+};
+
+struct Panel {
+  std::string title;                 ///< group and data set; may be empty
+  std::vector<std::string> columns;  ///< titles of the measures
+  std::vector<Line> lines;
+};
+
+/// The tables of a reproduction, one a group and data set.
+std::vector<Panel> panels_of(const ReproductionSpec& spec, const Results& results);
+
+/// A fitted exponent beside the theory's.
+struct SlopeLine {
+  std::string title;
+  std::string measured;
+  std::string theory;
+};
+std::vector<SlopeLine> slopes_of(const ReproductionSpec& spec, const Results& results);
+
+std::vector<Chart> charts_of(const ReproductionSpec& spec, const Results& results);
+
+/// One printed number and what stands against it.
+struct Comparison {
+  std::string reproduction;
+  std::string cell;
+  std::string measure;
+  std::string printed;
+  std::string recipe;
+  std::string recipe_epsilon;
+  std::string best;
+  std::string best_epsilon;
+};
+std::vector<Comparison> comparisons_of(const ReproductionSpec& spec, const Results& results);
+
+/// How the numbers came about: runs, version, machine, command.
+std::string provenance(const Results& results);
+
+/// Formulas of the recipes that the spec uses, each with its citation.
+std::vector<std::string> formulas_of(const ReproductionSpec& spec);
+
+}  // namespace sotto::reproduce

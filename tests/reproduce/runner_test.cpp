@@ -1,0 +1,274 @@
+#include "sotto/reproduce/runner.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sotto/reproduce/document.hpp"
+#include "sotto/reproduce/tables.hpp"
+#include "tests/support/temp_dir.hpp"
+
+namespace sotto::reproduce {
+namespace {
+
+using sotto::testing::TempDir;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+ReproductionSpec toy(const std::string& more = "") {
+  const auto spec = parse_spec(R"(
+name = "toy"
+paper = "WYX17"
+shows = "Table 1"
+title = "a toy"
+columns = ["objective", "gradient_norm", "gap", "passes"]
+runs = 3
+quick_runs = 1
+curves = true
+quick_rows = 200
+[settings]
+data = "toy"
+regularizer = "l2:1e-2"
+delta = "1/n"
+[data.toy]
+kind = "linear"
+rows = 500
+dim = 3
+about = "made up"
+[arm.paper]
+method = "dp-gd"
+noise = "wyx17"
+options = { steps = 20, step_size = 1, momentum = 0, clip_radius = 1 }
+[arm.best]
+method = "dp-gd"
+options = { steps = "{x}" }
+[[cell]]
+row = "DP-GD"
+epsilon = [1, 4]
+x = [10, 40]
+recipe = "paper"
+best = "best"
+printed = { objective = [0.6, 0.5, 0.4, 0.3], passes = 20 }
+[[cell]]
+row = "CNN | DP-SGD"
+model = "cnn4"
+needs = "networks"
+best = "best"
+printed = { objective = 0.1 }
+[[cell]]
+row = "slow"
+epsilon = 1
+quick = false
+best = "best"
+x = 5
+[[slope]]
+title = "passes in T"
+measure = "passes"
+group = ""
+row = "DP-GD"
+theory = 1
+[[chart]]
+title = "passes"
+x = "passes"
+y = "gradient_norm"
+[[chart]]
+title = "by T"
+x = "x"
+y = "objective"
+[words]
+agrees = ["the sun <shines>"]
+)" + more,
+                               "toy.toml");
+  EXPECT_TRUE(spec) << spec.error().message;
+  return *spec;
+}
+
+RunOptions options(const std::string& finished = "") {
+  RunOptions options;
+  options.finished = finished;
+  options.command = "sotto reproduce toy";
+  return options;
+}
+
+TEST(Runner, FillsEveryCellWithWhatWasRunAndWhatItCosts) {
+  const ReproductionSpec spec = toy();
+  const auto results = run(spec, options());
+  ASSERT_TRUE(results) << results.error().message;
+  ASSERT_EQ(results->cells.size(), 6u);
+  const CellResult* cell = results->find(key_of(spec.cells[0]));
+  ASSERT_TRUE(cell && cell->recipe && cell->best);
+  EXPECT_EQ(cell->recipe->runs, 3);
+  EXPECT_EQ(cell->recipe->measures.at("passes").mean, 20);
+  EXPECT_EQ(cell->best->measures.at("passes").mean, 10);  // {x}
+  EXPECT_GT(cell->best->measures.at("gradient_norm").deviation, 0);
+  EXPECT_GT(cell->best->measures.at("gap").mean, 0);
+  // The published formula is conservative; the other spends what it may and no more.
+  EXPECT_LT(cell->recipe->epsilon, 0.9);
+  EXPECT_LE(cell->best->epsilon, 1);
+  EXPECT_GT(cell->best->epsilon, 0.99);
+  EXPECT_FALSE(cell->best->curve.empty());
+  // A network can't be run, which is said.
+  const CellResult* network = results->find(key_of(spec.cells[4]));
+  ASSERT_TRUE(network && network->best);
+  EXPECT_THAT(network->best->missing, HasSubstr("networks"));
+}
+
+TEST(Runner, QuickLeavesOutCellsRowsAndRuns) {
+  RunOptions quick = options();
+  quick.quick = true;
+  const auto results = run(toy(), quick);
+  ASSERT_TRUE(results) << results.error().message;
+  EXPECT_TRUE(results->quick);
+  EXPECT_EQ(results->cells.size(), 5u);
+  EXPECT_EQ(results->cells[0].best->runs, 1);
+  EXPECT_EQ(results->cells[0].best->n, 200);
+  EXPECT_THAT(page_of(toy(), *results), HasSubstr("Quick"));
+  EXPECT_THAT(markdown_of(toy(), *results), HasSubstr("QUICK"));
+}
+
+TEST(Runner, FinishedCellsAreNotRunAgain) {
+  const TempDir dir;
+  const ReproductionSpec spec = toy();
+  RunOptions first = options(dir.file("cells.jsonl"));
+  int seen = 0;
+  first.progress = [&](const std::string&) { return ++seen <= 7; };  // two arms and a bit
+  EXPECT_FALSE(run(spec, first));
+  int again = 0;
+  RunOptions second = options(dir.file("cells.jsonl"));
+  second.progress = [&](const std::string&) { return ++again > 0; };
+  const auto resumed = run(spec, second);
+  ASSERT_TRUE(resumed) << resumed.error().message;
+  EXPECT_EQ(again, 9 * 3 - 6);
+  // The same as in one go, but for the time it took.
+  auto whole = run(spec, options());
+  ASSERT_TRUE(whole);
+  for (std::size_t k = 0; k < whole->cells.size(); ++k)
+    if (whole->cells[k].recipe) {
+      auto a = *whole->cells[k].recipe, b = *resumed->cells[k].recipe;
+      a.measures.erase("seconds");
+      b.measures.erase("seconds");
+      EXPECT_EQ(to_json(a).dump(), to_json(b).dump());
+    }
+  // Another setting is another cell.
+  RunOptions more = options(dir.file("cells.jsonl"));
+  more.runs = 2;
+  again = 0;
+  more.progress = second.progress;
+  ASSERT_TRUE(run(spec, more));
+  EXPECT_EQ(again, 9 * 2);
+}
+
+TEST(Runner, MissingDataIsAClearError) {
+  ReproductionSpec spec = toy();
+  spec.data["toy"].kind = "libsvm";
+  spec.data["toy"].train = "nobody.gz";
+  const auto results = run(spec, options());
+  ASSERT_FALSE(results);
+  EXPECT_EQ(results.error().kind, ErrorKind::kIo);
+  EXPECT_THAT(results.error().message, HasSubstr("nobody.gz"));
+  EXPECT_THAT(results.error().message, HasSubstr("--data"));
+}
+
+// What is shown.
+
+TEST(Documents, ResultsSurviveTheirFile) {
+  const auto results = run(toy(), options());
+  ASSERT_TRUE(results);
+  const std::string text = to_json(*results).dump();
+  const auto read = results_from_json(text, "toy.json");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(to_json(*read).dump(), text);
+  EXPECT_EQ(markdown_of(toy(), *read), markdown_of(toy(), *results));
+  EXPECT_FALSE(results_from_json("{}", "toy.json"));
+  EXPECT_FALSE(results_from_json("{\"reproduction\": \"toy\"}", "toy.json"));
+}
+
+TEST(Documents, ThreeLinesACellAndTheEpsilonThatIsSpent) {
+  const ReproductionSpec spec = toy();
+  auto results = run(spec, options());
+  ASSERT_TRUE(results);
+  for (auto& cell : results->cells)
+    if (cell.recipe) cell.recipe->epsilon = 17.1234;
+  const auto panels = panels_of(spec, *results);
+  ASSERT_EQ(panels.size(), 1u);
+  const auto& lines = panels[0].lines;
+  EXPECT_EQ(lines[0].what, "printed");
+  EXPECT_EQ(lines[0].values[0], "0.6");
+  EXPECT_EQ(lines[1].what, "its recipe");
+  EXPECT_EQ(lines[1].epsilon, "17.2");  // never rounded down
+  EXPECT_TRUE(lines[1].over);
+  EXPECT_EQ(lines[2].what, "Sotto: dp-gd");
+  EXPECT_FALSE(lines[2].over);
+  const std::string markdown = markdown_of(spec, *results);
+  EXPECT_THAT(markdown, HasSubstr("**17.2**"));
+  EXPECT_THAT(markdown, HasSubstr("CNN \\| DP-SGD"));
+  const std::string page = page_of(spec, *results);
+  EXPECT_THAT(page, HasSubstr("the sun &lt;shines&gt;"));
+  EXPECT_THAT(page, Not(HasSubstr("<shines>")));
+}
+
+TEST(Documents, SlopesAndChartsFollowTheCells) {
+  const ReproductionSpec spec = toy();
+  const auto results = run(spec, options());
+  ASSERT_TRUE(results);
+  const auto slopes = slopes_of(spec, *results);
+  ASSERT_EQ(slopes.size(), 1u);
+  EXPECT_EQ(slopes[0].measured, "+1.00");  // passes are T
+  const auto charts = charts_of(spec, *results);
+  ASSERT_EQ(charts.size(), 2u);
+  EXPECT_EQ(charts[0].series.size(), 9u);  // a curve for every arm that ran
+  EXPECT_EQ(charts[0].series[0].points.size(), charts[0].series[0].band.size());
+  // One series a row and way, and the printed points.
+  EXPECT_EQ(charts[1].series.size(), 4u);
+}
+
+TEST(Documents, TheIndexComparesEveryPrintedNumber) {
+  const ReproductionSpec spec = toy();
+  const auto results = run(spec, options());
+  ASSERT_TRUE(results);
+  const auto all = comparisons_of(spec, *results);
+  EXPECT_EQ(all.size(), 9u);  // 4 cells of two numbers, and the network's
+  const PaperSpec paper{
+      "WYX17", "A paper", "It holds.", {"toy"}, {{"it works", "yes", "seen", {"toy"}}}};
+  const std::string markdown = markdown_index({paper}, {{spec, *results}}, "reproductions");
+  EXPECT_THAT(markdown, HasSubstr("[toy](reproductions/toy.md)"));
+  EXPECT_THAT(markdown, HasSubstr("It holds."));
+  // Numbers of what was not run are there too.
+  EXPECT_EQ(comparisons_of(spec, {}).size(), 9u);
+  EXPECT_THAT(markdown_index({paper}, {{spec, std::nullopt}}, "r"), HasSubstr("not run"));
+  EXPECT_THAT(page_index({paper}, {{spec, *results}}), HasSubstr("toy.html"));
+}
+
+TEST(Documents, CsvHasALineForEveryNumber) {
+  const ReproductionSpec spec = toy();
+  const auto results = run(spec, options());
+  ASSERT_TRUE(results);
+  const std::string csv = to_csv(spec, *results);
+  EXPECT_THAT(csv, HasSubstr("\"DP-GD\",\"\",\"toy\",1,10,printed,,,objective,0.6,,\n"));
+  const std::string head = csv.substr(0, csv.find('\n'));
+  const auto commas = [](const std::string& line) {
+    return std::count(line.begin(), line.end(), ',');
+  };
+  std::size_t begin = 0;
+  for (std::size_t end; (end = csv.find('\n', begin)) != std::string::npos; begin = end + 1)
+    EXPECT_EQ(commas(csv.substr(begin, end - begin)), commas(head));
+}
+
+TEST(Documents, NumbersAreShownWithDigitsThatMeanSomething) {
+  EXPECT_EQ(shown("objective", 0.35061), "0.3506");
+  EXPECT_EQ(shown("objective", 0.00001234), "1.2e-05");
+  EXPECT_EQ(shown("passes", 7.04), "7.0");
+  EXPECT_EQ(shown("objective", INFINITY), "∞");
+}
+
+TEST(Documents, ExponentsAreFittedToPositivePoints) {
+  EXPECT_NEAR(*fitted_exponent({{1, 2}, {2, 8}, {4, 32}}), 2, 1e-12);
+  EXPECT_FALSE(fitted_exponent({{1, 2}}));
+  EXPECT_FALSE(fitted_exponent({{1, 2}, {2, -1}}));
+}
+
+}  // namespace
+}  // namespace sotto::reproduce
