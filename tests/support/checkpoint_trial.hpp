@@ -1,0 +1,77 @@
+#pragma once
+
+// Runs that are stopped and continued, for the tests of checkpoints.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "sotto/training/checkpoint.hpp"
+#include "sotto/training/train.hpp"
+#include "tests/support/small_glm.hpp"
+#include "tests/support/temp_dir.hpp"
+
+namespace sotto::testing {
+
+inline constexpr std::int64_t kNever = 1 << 30;
+
+/// Stops after a step, and copies the files there are after another.
+class Watch final : public Observer {
+ public:
+  explicit Watch(std::int64_t stop = kNever) : stop_(stop) {}
+  bool keep_going(const StepReport& report) override {
+    last = report.step;
+    if (at_step) at_step(report.step);
+    return report.step < stop_;
+  }
+  std::int64_t last = 0;
+  std::function<void(std::int64_t)> at_step;
+
+ private:
+  std::int64_t stop_;
+};
+
+struct Trial {
+  explicit Trial(std::string method, GivenOptions given = {}, std::optional<std::uint64_t> seed = 7)
+      : small(LossKind::kLogistic, 15), problem(small.facts().problem) {
+    options.method = std::move(method);
+    options.options = std::move(given);
+    options.seed = seed;
+    options.delta = 1e-5;
+    if ((*find_method(options.method))->is_private) options.noise_multiplier = 2;
+    for (const auto& [name, value] : options.options)
+      if (value == "adaptive") with_budget();
+    if (!seed) with_budget();
+    options.journal_path = dir.file("m.journal");
+  }
+  void with_budget() {
+    options.noise_multiplier.reset();
+    options.epsilon = 3;
+  }
+  void checkpoints(std::int64_t every = kNever) {
+    options.checkpoint.path = file();
+    options.checkpoint.every = every;
+    options.checkpoint.resume = true;
+  }
+  std::string file() const { return dir.file("run.ckpt"); }
+
+  Expected<TrainResult> run(Observer& observer) const {
+    SOTTO_ASSIGN(PreparedRun prepared, prepare(problem, options));
+    return train(small.engine(), problem, options, std::move(prepared), observer);
+  }
+  TrainResult must(Observer& observer) const {
+    auto result = run(observer);
+    EXPECT_TRUE(result) << result.error().message;
+    return result ? *std::move(result) : TrainResult{};
+  }
+
+  TempDir dir;
+  SmallGlm small;
+  PublicProblem problem;
+  TrainOptions options;
+};
+
+}  // namespace sotto::testing
