@@ -12,6 +12,7 @@
 #include "sotto/oracle/per_example_sum.hpp"
 #include "sotto/oracle/private_oracle.hpp"
 #include "sotto/privacy/accountant.hpp"
+#include "sotto/privacy/ledger.hpp"
 #include "tests/objective/network_reference.hpp"
 
 namespace sotto {
@@ -139,7 +140,41 @@ TEST(NetworkClip, LayersAreClippedEachToItsShare) {
   EXPECT_EQ(layers, 3);
 }
 
-TEST(NetworkClip, TheCountIsExactAndItsNoiseIsCharged) {
+/// The gradient and the count as one vector: a unit moves it by C sqrt(1 + share^2) at most, and
+/// the twin that claims C for both is caught.
+TEST(NetworkClip, ACountHasItsPlaceInTheSensitivity) {
+  const Fixture f;
+  constexpr double kRadius = 0.2;
+  constexpr double kShare = 0.5;
+  const double both = motion(f, [&](PerExampleSum& sums, const auto& units, Vector& sum) {
+    sums.clipped_gradients(listed(units), f.w, kRadius, sum);
+    sum.conservativeResize(sum.size() + 1);
+    sum[sum.size() - 1] = kShare * kRadius * static_cast<double>(sums.unclipped_less_clipped());
+  });
+  EXPECT_LE(both, kRadius * std::sqrt(1 + kShare * kShare) * (1 + 1e-9));
+  EXPECT_GT(both, 1.05 * kRadius) << "the twin's claim would hold";
+
+  PublicProblem problem;
+  problem.n = 300;
+  problem.dimension = f.engine->parameters();
+  problem.network = true;
+  LedgerOptions options;
+  options.budget.delta = 1e-6;
+  options.plan = Event::gaussian(1, Relation::kZeroOut);
+  options.planned_samples = problem.dimension + 1;
+  Ledger ledger = Ledger::open(options).value();
+  const PrivateOracle oracle(*f.engine,
+                             problem,
+                             ledger,
+                             Stream::seeded(1, Purpose::kSampling),
+                             Stream::seeded(1, Purpose::kNoise));
+  GradientQuery query{f.w, Sampling::full(), kRadius, 1};
+  const double alone = oracle.gradient_sigma(query);
+  query.count_share = kShare;
+  EXPECT_NEAR(oracle.gradient_sigma(query) / alone, std::sqrt(1 + kShare * kShare), 1e-6);
+}
+
+TEST(NetworkClip, TheCountIsExact) {
   const Fixture f;
   PublicProblem problem;
   problem.n = 300;
