@@ -4,6 +4,8 @@
 #include <immintrin.h>
 #endif
 
+#include "sotto/objective/vector_exp.hpp"
+
 namespace sotto::network_kernels::SOTTO_KERNEL_ARCH {
 
 extern const Kernels kKernels;
@@ -20,6 +22,7 @@ constexpr int kDoubles = kLanes / 2;
 typedef float Real __attribute__((vector_size(4 * kLanes)));
 typedef int Mask __attribute__((vector_size(4 * kLanes)));
 typedef double Wide __attribute__((vector_size(8 * kDoubles)));
+typedef long long WideMask __attribute__((vector_size(8 * kDoubles)));
 
 inline Real load(const float* p) {
   Real v;
@@ -173,6 +176,102 @@ void multiply(const Product& product, const float* bias) {
 
 void multiply_add(const Product& product) { run<Finish::kAdd>(product, nullptr); }
 
+inline float total(Real a) {
+  float halves[kLanes];
+  store(halves, a);
+  for (int width = kLanes / 2; width > 0; width /= 2)
+    for (int i = 0; i < width; ++i) halves[i] += halves[i + width];
+  return halves[0];
+}
+
+/// kRows rows by kOutputs outputs: all sums in registers, vectors run along the rows.
+template <int kRows, int kOutputs>
+void row_tile(const float* const* rows,
+              const float* weights,
+              std::int64_t columns,
+              const float* bias,
+              float* out,
+              std::int64_t out_stride) {
+  Real acc[kRows][kOutputs];
+  for (int r = 0; r < kRows; ++r)
+    for (int o = 0; o < kOutputs; ++o) acc[r][o] = Real{};
+  for (std::int64_t j = 0; j < columns; j += kLanes) {
+    Real x[kRows];
+    for (int r = 0; r < kRows; ++r) x[r] = load(rows[r] + j);
+    for (int o = 0; o < kOutputs; ++o) {
+      const Real w = load(weights + o * columns + j);
+      for (int r = 0; r < kRows; ++r) acc[r][o] = multiply_add(x[r], w, acc[r][o]);
+    }
+  }
+  for (int r = 0; r < kRows; ++r)
+    for (int o = 0; o < kOutputs; ++o) out[r * out_stride + o] = total(acc[r][o]) + bias[o];
+}
+
+template <int kOutputs>
+void row_tiles(const float* const* rows,
+               std::int64_t row_count,
+               const float* weights,
+               std::int64_t columns,
+               const float* bias,
+               float* out,
+               std::int64_t out_stride) {
+  std::int64_t r = 0;
+  for (; r + 2 <= row_count; r += 2)
+    row_tile<2, kOutputs>(rows + r, weights, columns, bias, out + r * out_stride, out_stride);
+  if (r < row_count)
+    row_tile<1, kOutputs>(rows + r, weights, columns, bias, out + r * out_stride, out_stride);
+}
+
+void multiply_rows(const float* const* rows,
+                   std::int64_t row_count,
+                   const float* weights,
+                   std::int64_t columns,
+                   std::int64_t outputs,
+                   const float* bias,
+                   float* out,
+                   std::int64_t out_stride) {
+  constexpr std::int64_t kMost = 5;
+  using Tiles = decltype(&row_tiles<1>);
+  constexpr Tiles kTiles[] = {
+      nullptr, row_tiles<1>, row_tiles<2>, row_tiles<3>, row_tiles<4>, row_tiles<5>};
+  // Some outputs' weights stay in the first-level cache while all rows pass.
+  const std::int64_t pieces = (outputs + kMost - 1) / kMost;
+  std::int64_t first = 0;
+  for (std::int64_t k = 0; k < pieces; ++k) {
+    const std::int64_t next = outputs * (k + 1) / pieces;
+    kTiles[next - first](
+        rows, row_count, weights + first * columns, columns, bias + first, out + first, out_stride);
+    first = next;
+  }
+}
+
+void softmax_slopes(const float* outputs, std::int64_t count, std::int64_t label, float* slopes) {
+  float largest = outputs[0];
+  for (std::int64_t c = 1; c < count; ++c) largest = outputs[c] > largest ? outputs[c] : largest;
+  // A group of outputs, padded with what adds nothing to the sum.
+  const auto exponentials = [&](std::int64_t first) {
+    float group[kDoubles];
+    for (int q = 0; q < kDoubles; ++q)
+      group[q] = first + q < count ? outputs[first + q] : -__builtin_inff();
+    return internal::exp_of_nonpositive<Wide, WideMask>(widen(group) -
+                                                        static_cast<double>(largest));
+  };
+  constexpr std::int64_t kKept = 16;  // classes whose exponentials are computed once
+  Wide kept[kKept / kDoubles];
+  Wide sums{};
+  for (std::int64_t c = 0; c < count; c += kDoubles) {
+    const Wide e = exponentials(c);
+    if (c < kKept) kept[c / kDoubles] = e;
+    sums += e;
+  }
+  const Wide scale = splat(1 / total(sums));
+  for (std::int64_t c = 0; c < count; c += kDoubles) {
+    const Wide e = (c < kKept ? kept[c / kDoubles] : exponentials(c)) * scale;
+    for (int q = 0; q < kDoubles && c + q < count; ++q)
+      slopes[c + q] = static_cast<float>(e[q] - (c + q == label ? 1 : 0));
+  }
+}
+
 double dot(const float* a, const float* b, std::int64_t count) {
   Wide acc[4] = {};
   std::int64_t j = 0;
@@ -270,16 +369,25 @@ void add_outer(const double* left,
                std::int64_t columns,
                double* sum) {
   if (row_count == 0) return;
-  constexpr std::int64_t kRows = kDoubles == 4 ? 6 : 2;
+  constexpr std::int64_t kMost = kDoubles == 4 ? 6 : 2;
+  using OuterTile = decltype(&outer_tile<1>);
+  constexpr OuterTile kTiles[] = {nullptr,
+                                  outer_tile<1>,
+                                  outer_tile<2>,
+                                  outer_tile<3>,
+                                  outer_tile<4>,
+                                  outer_tile<5>,
+                                  outer_tile<6>};
+  // Tiles of nearly equal heights: a low one would leave the units idle.
+  const std::int64_t pieces = (left_count + kMost - 1) / kMost;
   for (std::int64_t column = 0; column < columns; column += kWidth) {
-    std::int64_t o = 0;
-    for (; o + kRows <= left_count; o += kRows)
-      outer_tile<kRows>(
-          left + o, left_stride, right, row_count, column, columns, sum + o * columns);
-    for (; o + 2 <= left_count; o += 2)
-      outer_tile<2>(left + o, left_stride, right, row_count, column, columns, sum + o * columns);
-    for (; o < left_count; ++o)
-      outer_tile<1>(left + o, left_stride, right, row_count, column, columns, sum + o * columns);
+    std::int64_t first = 0;
+    for (std::int64_t p = 0; p < pieces; ++p) {
+      const std::int64_t next = left_count * (p + 1) / pieces;
+      kTiles[next - first](
+          left + first, left_stride, right, row_count, column, columns, sum + first * columns);
+      first = next;
+    }
   }
 }
 
@@ -449,6 +557,8 @@ void subtract(const float* a, const float* b, std::int64_t count, float* differe
 
 const Kernels kKernels = {multiply,
                           multiply_add,
+                          multiply_rows,
+                          softmax_slopes,
                           sum_squares,
                           dot,
                           add_rows,
