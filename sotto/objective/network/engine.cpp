@@ -281,6 +281,29 @@ void NetworkEngine::load_input(std::int64_t row, float* input) const {
     input[input_places_[j]] = from[j] * input_scale_[j] + input_shift_[j];
 }
 
+/// Where the first layer finds examples [begin, begin + count) of the block, from `place` on; tells
+/// how many more places are known already.
+std::int64_t NetworkEngine::fetch_inputs(const Block& block,
+                                         std::int64_t begin,
+                                         std::int64_t count,
+                                         std::int64_t place,
+                                         Scratch& s) const {
+  const float** inputs = s.inputs.data() + place;
+  if (rows_in_place_) {
+    const std::int64_t upcoming =
+        std::min({kChunk, block.count - begin - count, block_size_ - place - count});
+    for (std::int64_t e = 0; e < count + upcoming; ++e) inputs[e] = table_.row(block[begin + e]);
+    return upcoming;
+  }
+  const std::int64_t size = layers_.front()->in().size();
+  for (std::int64_t e = 0; e < count; ++e) {
+    float* loaded = s.loaded.data() + (place + e) * size;
+    load_input(block[begin + e], loaded);
+    inputs[e] = loaded;
+  }
+  return 0;
+}
+
 /// Examples [begin, begin + count) of the block, to the outputs.
 void NetworkEngine::forward(const Point& point,
                             const Block& block,
@@ -293,17 +316,9 @@ void NetworkEngine::forward(const Point& point,
         point.packed[i], s.memory[i], s.value_of[i], s.value_of[i + 1], first, examples);
   };
   if (reads_rows_) {
-    const float** inputs = s.inputs.data() + place;
-    for (std::int64_t e = 0; e < count; ++e) {
-      if (rows_in_place_) {
-        inputs[e] = table_.row(block[begin + e]);
-        continue;
-      }
-      float* loaded = s.loaded.data() + (place + e) * layers_.front()->in().size();
-      load_input(block[begin + e], loaded);
-      inputs[e] = loaded;
-    }
-    layers_.front()->forward_rows(point.packed.front(), inputs, s.value_of[1], count);
+    const std::int64_t upcoming = fetch_inputs(block, begin, count, place, s);
+    layers_.front()->forward_rows(
+        point.packed.front(), s.inputs.data() + place, s.value_of[1], count, upcoming);
     for (std::size_t i = 1; i < layers_.size(); ++i) layer(i, 0, count);
     return;
   }

@@ -115,6 +115,11 @@ class NetworkEngine final : public Engine {
 
   const Point& point_at(std::span<const double> w, Scratch& scratch, std::size_t which) const;
   void load_input(std::int64_t row, float* input) const;
+  std::int64_t fetch_inputs(const Block& block,
+                            std::int64_t begin,
+                            std::int64_t count,
+                            std::int64_t place,
+                            Scratch& scratch) const;
   /// `place`: of the first example among the workspace's inputs.
   void forward(const Point& point,
                const Block& block,

@@ -86,7 +86,7 @@ class Linear final : public Layer {
     if (along_) {
       const float* rows[kMostRows];
       for (std::int64_t e = 0; e < count; ++e) rows[e] = in_values(first + e);
-      forward_rows(packed, rows, {out_values(first), out_values.stride}, count);
+      forward_rows(packed, rows, {out_values(first), out_values.stride}, count, 0);
       return;
     }
     const auto sums = static_cast<std::int64_t>(inputs_.size());
@@ -108,9 +108,11 @@ class Linear final : public Layer {
   void forward_rows(const Packed& packed,
                     const float* const* rows,
                     Tensor out_values,
-                    std::int64_t count) const override {
+                    std::int64_t count,
+                    std::int64_t upcoming) const override {
     kernels_.multiply_rows(rows,
                            count,
+                           upcoming,
                            packed.forward.data(),
                            in().size(),
                            outputs_,

@@ -184,9 +184,19 @@ inline float total(Real a) {
   return halves[0];
 }
 
-/// kRows rows by kOutputs outputs: all sums in registers, vectors run along the rows.
+/// Keeps the compiler from loading a vector once for each use: loads would be the bottleneck.
+inline Real in_register(Real v) {
+#ifdef __AVX__
+  asm("" : "+x"(v));
+#endif
+  return v;
+}
+
+/// kRows rows by kOutputs outputs: all sums in registers, vectors run along the rows. Meanwhile the
+/// memory is asked for the rows at `next`.
 template <int kRows, int kOutputs>
 void row_tile(const float* const* rows,
+              const float* const* next,
               const float* weights,
               std::int64_t columns,
               const float* bias,
@@ -197,9 +207,12 @@ void row_tile(const float* const* rows,
     for (int o = 0; o < kOutputs; ++o) acc[r][o] = Real{};
   for (std::int64_t j = 0; j < columns; j += kLanes) {
     Real x[kRows];
-    for (int r = 0; r < kRows; ++r) x[r] = load(rows[r] + j);
+    for (int r = 0; r < kRows; ++r) {
+      x[r] = load(rows[r] + j);
+      __builtin_prefetch(next[r] + j);
+    }
     for (int o = 0; o < kOutputs; ++o) {
-      const Real w = load(weights + o * columns + j);
+      const Real w = in_register(load(weights + o * columns + j));
       for (int r = 0; r < kRows; ++r) acc[r][o] = multiply_add(x[r], w, acc[r][o]);
     }
   }
@@ -210,6 +223,7 @@ void row_tile(const float* const* rows,
 template <int kOutputs>
 void row_tiles(const float* const* rows,
                std::int64_t row_count,
+               std::int64_t upcoming,
                const float* weights,
                std::int64_t columns,
                const float* bias,
@@ -217,13 +231,21 @@ void row_tiles(const float* const* rows,
                std::int64_t out_stride) {
   std::int64_t r = 0;
   for (; r + 2 <= row_count; r += 2)
-    row_tile<2, kOutputs>(rows + r, weights, columns, bias, out + r * out_stride, out_stride);
+    row_tile<2, kOutputs>(rows + r,
+                          rows + (r + 4 <= row_count + upcoming ? r + 2 : r),
+                          weights,
+                          columns,
+                          bias,
+                          out + r * out_stride,
+                          out_stride);
   if (r < row_count)
-    row_tile<1, kOutputs>(rows + r, weights, columns, bias, out + r * out_stride, out_stride);
+    row_tile<1, kOutputs>(
+        rows + r, rows + r, weights, columns, bias, out + r * out_stride, out_stride);
 }
 
 void multiply_rows(const float* const* rows,
                    std::int64_t row_count,
+                   std::int64_t upcoming,
                    const float* weights,
                    std::int64_t columns,
                    std::int64_t outputs,
@@ -239,22 +261,38 @@ void multiply_rows(const float* const* rows,
   std::int64_t first = 0;
   for (std::int64_t k = 0; k < pieces; ++k) {
     const std::int64_t next = outputs * (k + 1) / pieces;
-    kTiles[next - first](
-        rows, row_count, weights + first * columns, columns, bias + first, out + first, out_stride);
+    kTiles[next - first](rows,
+                         row_count,
+                         next == outputs ? upcoming : 0,
+                         weights + first * columns,
+                         columns,
+                         bias + first,
+                         out + first,
+                         out_stride);
     first = next;
   }
 }
 
+/// kDoubles outputs from `first` on; behind the last one what adds nothing to a sum of
+/// exponentials.
+inline Wide some_outputs(const float* outputs, std::int64_t count, std::int64_t first) {
+  const Wide x = widen(outputs + first);
+  if (first + kDoubles <= count) return x;
+  WideMask index{};
+  for (int q = 0; q < kDoubles; ++q) index[q] = first + q;
+  return index < count ? x : splat(-__builtin_inf());
+}
+
 void softmax_slopes(const float* outputs, std::int64_t count, std::int64_t label, float* slopes) {
-  float largest = outputs[0];
-  for (std::int64_t c = 1; c < count; ++c) largest = outputs[c] > largest ? outputs[c] : largest;
-  // A group of outputs, padded with what adds nothing to the sum.
-  const auto exponentials = [&](std::int64_t first) {
-    float group[kDoubles];
-    for (int q = 0; q < kDoubles; ++q)
-      group[q] = first + q < count ? outputs[first + q] : -__builtin_inff();
-    return internal::exp_of_nonpositive<Wide, WideMask>(widen(group) -
-                                                        static_cast<double>(largest));
+  Wide most = splat(-__builtin_inf());
+  for (std::int64_t c = 0; c < count; c += kDoubles) {
+    const Wide x = some_outputs(outputs, count, c);
+    most = x > most ? x : most;
+  }
+  double largest = most[0];
+  for (int q = 1; q < kDoubles; ++q) largest = most[q] > largest ? most[q] : largest;
+  const auto exponentials = [&](std::int64_t c) {
+    return internal::exp_of_nonpositive<Wide, WideMask>(some_outputs(outputs, count, c) - largest);
   };
   constexpr std::int64_t kKept = 16;  // classes whose exponentials are computed once
   Wide kept[kKept / kDoubles];
@@ -267,9 +305,13 @@ void softmax_slopes(const float* outputs, std::int64_t count, std::int64_t label
   const Wide scale = splat(1 / total(sums));
   for (std::int64_t c = 0; c < count; c += kDoubles) {
     const Wide e = (c < kKept ? kept[c / kDoubles] : exponentials(c)) * scale;
-    for (int q = 0; q < kDoubles && c + q < count; ++q)
-      slopes[c + q] = static_cast<float>(e[q] - (c + q == label ? 1 : 0));
+    typedef float Half __attribute__((vector_size(4 * kDoubles)));
+    const Half half = __builtin_convertvector(e, Half);
+    __builtin_memcpy(slopes + c, &half, sizeof half);
   }
+  const std::int64_t place = label / kDoubles * kDoubles;
+  const double own = (place < kKept ? kept[place / kDoubles] : exponentials(place))[label - place];
+  slopes[label] = static_cast<float>(own * scale[0] - 1);
 }
 
 double dot(const float* a, const float* b, std::int64_t count) {

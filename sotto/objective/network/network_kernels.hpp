@@ -52,9 +52,11 @@ struct Kernels {
 
   /// out[r · out_stride + o] = bias[o] + Σ_i rows[r][i] · weights[o · columns + i] for all
   /// `outputs` columns o; `columns` a multiple of kWidth. For long rows and few outputs, where a
-  /// panel of `multiply` would be mostly padding; rows may lie anywhere.
+  /// panel of `multiply` would be mostly padding. Rows may lie anywhere; behind them the list has
+  /// `upcoming` more, of which the first are fetched.
   void (*multiply_rows)(const float* const* rows,
                         std::int64_t row_count,
+                        std::int64_t upcoming,
                         const float* weights,
                         std::int64_t columns,
                         std::int64_t outputs,
@@ -63,7 +65,7 @@ struct Kernels {
                         std::int64_t out_stride);
 
   /// slopes[c] = e^outputs[c] / Σ_b e^outputs[b] - (1 if c is the label, else 0), in float64 up to
-  /// the last step.
+  /// the last step. Both arrays are padded to kWidth; padding of slopes becomes 0.
   void (*softmax_slopes)(const float* outputs,
                          std::int64_t count,
                          std::int64_t label,
