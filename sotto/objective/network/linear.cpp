@@ -30,8 +30,7 @@ class Linear final : public Layer {
         output_list_(multiples(outputs_, 1)) {
     for (std::size_t i = 0; i < feature_of_.size(); ++i)
       if (feature_of_[i] >= 0) inputs_.push_back(static_cast<std::int32_t>(i));
-    along_ = in_order(inputs_) && features_ >= kLongInput && outputs_ <= kFewOutputs &&
-             (in.pixels() == 1 || in.shape.channels == 1);
+    along_ = in.pixels() == 1 && features_ >= kLongInput && outputs_ <= kFewOutputs;
   }
 
   GradientForm gradient() const override {

@@ -176,12 +176,24 @@ void multiply(const Product& product, const float* bias) {
 
 void multiply_add(const Product& product) { run<Finish::kAdd>(product, nullptr); }
 
-inline float total(Real a) {
-  float halves[kLanes];
-  store(halves, a);
-  for (int width = kLanes / 2; width > 0; width /= 2)
-    for (int i = 0; i < width; ++i) halves[i] += halves[i + width];
-  return halves[0];
+/// The totals of kCount vectors, each by the same tree whatever stands beside it.
+template <int kCount>
+inline void totals(const Real* vectors, float* sums) {
+#ifdef __AVX__
+  for (int k = 0; k < kCount; k += 4) {
+    const auto vector = [&](int i) { return i < kCount ? vectors[i] : Real{}; };
+    const __m256 pairs = _mm256_hadd_ps(_mm256_hadd_ps(vector(k), vector(k + 1)),
+                                        _mm256_hadd_ps(vector(k + 2), vector(k + 3)));
+    float four[4];
+    _mm_storeu_ps(four, _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1)));
+    for (int i = 0; i < 4 && k + i < kCount; ++i) sums[k + i] = four[i];
+  }
+#else
+  for (int k = 0; k < kCount; ++k) {
+    sums[k] = 0;
+    for (int i = 0; i < kLanes; ++i) sums[k] += vectors[k][i];
+  }
+#endif
 }
 
 /// Keeps the compiler from loading a vector once for each use: loads would be the bottleneck.
@@ -193,10 +205,10 @@ inline Real in_register(Real v) {
 }
 
 /// kRows rows by kOutputs outputs: all sums in registers, vectors run along the rows. Meanwhile the
-/// memory is asked for the rows at `next`.
+/// memory is asked for the row at `next`.
 template <int kRows, int kOutputs>
 void row_tile(const float* const* rows,
-              const float* const* next,
+              const float* next,
               const float* weights,
               std::int64_t columns,
               const float* bias,
@@ -206,42 +218,35 @@ void row_tile(const float* const* rows,
   for (int r = 0; r < kRows; ++r)
     for (int o = 0; o < kOutputs; ++o) acc[r][o] = Real{};
   for (std::int64_t j = 0; j < columns; j += kLanes) {
+    __builtin_prefetch(next + j);
     Real x[kRows];
-    for (int r = 0; r < kRows; ++r) {
-      x[r] = load(rows[r] + j);
-      __builtin_prefetch(next[r] + j);
-    }
+    for (int r = 0; r < kRows; ++r) x[r] = load(rows[r] + j);
     for (int o = 0; o < kOutputs; ++o) {
       const Real w = in_register(load(weights + o * columns + j));
       for (int r = 0; r < kRows; ++r) acc[r][o] = multiply_add(x[r], w, acc[r][o]);
     }
   }
+  float sums[kRows * kOutputs];
+  totals<kRows * kOutputs>(&acc[0][0], sums);
   for (int r = 0; r < kRows; ++r)
-    for (int o = 0; o < kOutputs; ++o) out[r * out_stride + o] = total(acc[r][o]) + bias[o];
+    for (int o = 0; o < kOutputs; ++o) out[r * out_stride + o] = sums[r * kOutputs + o] + bias[o];
 }
 
-template <int kOutputs>
-void row_tiles(const float* const* rows,
-               std::int64_t row_count,
-               std::int64_t upcoming,
-               const float* weights,
-               std::int64_t columns,
-               const float* bias,
-               float* out,
-               std::int64_t out_stride) {
-  std::int64_t r = 0;
-  for (; r + 2 <= row_count; r += 2)
-    row_tile<2, kOutputs>(rows + r,
-                          rows + (r + 4 <= row_count + upcoming ? r + 2 : r),
-                          weights,
-                          columns,
-                          bias,
-                          out + r * out_stride,
-                          out_stride);
-  if (r < row_count)
-    row_tile<1, kOutputs>(
-        rows + r, rows + r, weights, columns, bias, out + r * out_stride, out_stride);
-}
+using RowTile = void (*)(const float* const*,
+                         const float*,
+                         const float*,
+                         std::int64_t,
+                         const float*,
+                         float*,
+                         std::int64_t);
+
+template <int kRows>
+constexpr RowTile kRowTiles[] = {nullptr,
+                                 row_tile<kRows, 1>,
+                                 row_tile<kRows, 2>,
+                                 row_tile<kRows, 3>,
+                                 row_tile<kRows, 4>,
+                                 row_tile<kRows, 5>};
 
 void multiply_rows(const float* const* rows,
                    std::int64_t row_count,
@@ -252,23 +257,27 @@ void multiply_rows(const float* const* rows,
                    const float* bias,
                    float* out,
                    std::int64_t out_stride) {
+  // Some outputs' weights stay in the first-level cache while all rows pass, and every tile asks
+  // for its share of the rows to come.
   constexpr std::int64_t kMost = 5;
-  using Tiles = decltype(&row_tiles<1>);
-  constexpr Tiles kTiles[] = {
-      nullptr, row_tiles<1>, row_tiles<2>, row_tiles<3>, row_tiles<4>, row_tiles<5>};
-  // Some outputs' weights stay in the first-level cache while all rows pass.
   const std::int64_t pieces = (outputs + kMost - 1) / kMost;
+  const std::int64_t tiles = pieces * ((row_count + 1) / 2);
   std::int64_t first = 0;
+  std::int64_t tile = 0;
   for (std::int64_t k = 0; k < pieces; ++k) {
     const std::int64_t next = outputs * (k + 1) / pieces;
-    kTiles[next - first](rows,
-                         row_count,
-                         next == outputs ? upcoming : 0,
-                         weights + first * columns,
-                         columns,
-                         bias + first,
-                         out + first,
-                         out_stride);
+    for (std::int64_t r = 0; r < row_count; r += 2, ++tile) {
+      const bool two = r + 2 <= row_count;
+      const auto& of_height = two ? kRowTiles<2> : kRowTiles<1>;
+      const std::int64_t fetched = upcoming > 0 ? row_count + tile * upcoming / tiles : r;
+      of_height[next - first](rows + r,
+                              rows[fetched],
+                              weights + first * columns,
+                              columns,
+                              bias + first,
+                              out + r * out_stride + first,
+                              out_stride);
+    }
     first = next;
   }
 }

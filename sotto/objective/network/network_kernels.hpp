@@ -53,7 +53,7 @@ struct Kernels {
   /// out[r · out_stride + o] = bias[o] + Σ_i rows[r][i] · weights[o · columns + i] for all
   /// `outputs` columns o; `columns` a multiple of kWidth. For long rows and few outputs, where a
   /// panel of `multiply` would be mostly padding. Rows may lie anywhere; behind them the list has
-  /// `upcoming` more, of which the first are fetched.
+  /// `upcoming` more, which are fetched meanwhile.
   void (*multiply_rows)(const float* const* rows,
                         std::int64_t row_count,
                         std::int64_t upcoming,
