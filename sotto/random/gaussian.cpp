@@ -45,8 +45,9 @@ void for_each_chunk(Stream& stream, std::size_t count, const Body& body) {
   const Stream::Section section = stream.take(groups * kGroupBytes);
   const std::size_t tasks = (count + kTask - 1) / kTask;
   const auto run = [&](std::int64_t task, int) {
-    std::array<std::uint64_t, kChunk * kGaussianWords> words;
-    std::array<std::int64_t, kChunk> samples;
+    // Vectors that cross cache lines are slow.
+    alignas(64) std::array<std::uint64_t, kChunk * kGaussianWords> words;
+    alignas(64) std::array<std::int64_t, kChunk> samples;
     const std::size_t begin = static_cast<std::size_t>(task) * kTask;
     const std::size_t end = std::min(begin + kTask, count);
     for (std::size_t first = begin; first < end; first += kChunk) {
