@@ -403,6 +403,7 @@ void outer_tile(const double* left,
   for (std::int64_t k = 0; k < row_count; ++k, left += left_stride) {
     Wide a[kVectors];
     for (int q = 0; q < kVectors; ++q) a[q] = widen(right[k] + column + kDoubles * q);
+    __builtin_prefetch(right[k] + column + 2 * kWidth);
     for (int r = 0; r < kRows; ++r) {
       const Wide d = splat(left[r]);
       for (int q = 0; q < kVectors; ++q) acc[r][q] = multiply_add(d, a[q], acc[r][q]);
