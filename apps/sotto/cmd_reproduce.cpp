@@ -31,9 +31,10 @@ struct Arguments {
   std::vector<std::string> names;
   bool quick = false;
   int runs = 0;
+  std::string only;
   bool resume = false;
   std::string out = "reproduced";
-  std::string data;
+  std::vector<std::string> data;
   std::string specs;
   std::string render;
   int threads = 0;
@@ -121,8 +122,10 @@ Expected<Results> run_one(const ReproductionSpec& spec,
   reproduce::RunOptions options;
   options.quick = arguments.quick;
   options.runs = arguments.runs;
+  options.only = arguments.only;
   options.specs_folder = specs_folder;
-  options.data_folder = reproduce::find_data(arguments.data, specs_folder);
+  options.data_folders = reproduce::find_data(arguments.data, specs_folder);
+  options.keep = arguments.out;
   options.finished = base + ".cells.jsonl";
   options.command = command_of(spec.name, arguments);
   if (!arguments.resume) {
@@ -203,10 +206,16 @@ Action add_reproduce(CLI::App& app) {
   verb->add_option("NAME", a->names, "reproductions, `all`, or `list`");
   verb->add_flag("--quick", a->quick, "fewer cells, rows and runs: each under two minutes");
   verb->add_option("--runs", a->runs, "runs a cell, instead of what the reproduction says");
+  verb->add_option(
+      "--only",
+      a->only,
+      "run only cells whose key has this text in it, e.g. \"cifar10 / epsilon 0.8\"; the "
+      "page's others are from earlier runs (--resume) or marked as not run");
   verb->add_flag("--resume", a->resume, "keep the finished cells of an earlier run");
   verb->add_option("--out", a->out, "folder for results (JSON, CSV) and pages")
       ->capture_default_str();
-  verb->add_option("--data", a->data, "folder with the public data sets");
+  verb->add_option(
+      "--data", a->data, "folder with the public data sets; may be given more than once");
   verb->add_option("--specs", a->specs, "folder with the reproductions' files");
   verb->add_option(
       "--render", a->render, "write Markdown from the results in this folder, and run nothing");
