@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <utility>
@@ -79,7 +80,7 @@ Expected<std::pair<NetworkSpec, Vector>> public_network(const DataSpec& data,
   problem.start = initial_weights(spec, 0);
   TrainOptions options;
   options.method = "sgd";
-  options.options = {{"expected_batch", "128"},
+  options.options = {{"expected_batch", fmt::format("{}", std::min<std::int64_t>(128, problem.n))},
                      {"epochs", fmt::format("{}", how.epochs)},
                      {"step_size", fmt::format("{}", how.step_size)},
                      {"momentum", "0.9"},
