@@ -12,11 +12,13 @@
 
 #include "exit_codes.hpp"
 #include "progress.hpp"
+#include "run_outputs.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/reproduce/data_sets.hpp"
 #include "sotto/reproduce/document.hpp"
 #include "sotto/reproduce/runner.hpp"
+#include "sotto/reproduce/tables.hpp"
 #include "verbs.hpp"
 
 namespace sotto::app {
@@ -70,15 +72,20 @@ Expected<std::vector<Reproduced>> collected(const std::vector<ReproductionSpec>&
   return all;
 }
 
-/// Documents from results that are there: FOLDER/NAME.md and FOLDER.md.
+/// Documents from results that are there: FOLDER/NAME.md with FOLDER/NAME.svg, and FOLDER.md.
 Expected<int> render(const std::string& specs_folder, std::string folder) {
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   SOTTO_ASSIGN(const auto papers, reproduce::load_papers(specs_folder));
   SOTTO_ASSIGN(const auto specs, reproduce::load_specs(specs_folder));
   SOTTO_ASSIGN(const auto all, collected(specs, folder));
   int made = 0;
+  const auto plots = check_plot(folder + "/any.svg");
+  if (!plots) fmt::print(stderr, "no plots are drawn: {}\n", plots.error().message);
   for (const auto& each : all) {
     if (!each.results) continue;
+    if (const auto charts = reproduce::charts_of(each.spec, *each.results);
+        plots && !charts.empty())
+      SOTTO_TRY(write_plot(charts, fmt::format("{}/{}.svg", folder, each.spec.name)));
     SOTTO_TRY(write_file_atomically(fmt::format("{}/{}.md", folder, each.spec.name),
                                     reproduce::markdown_of(each.spec, *each.results)));
     ++made;

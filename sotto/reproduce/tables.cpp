@@ -227,7 +227,7 @@ std::vector<Chart> charts_of(const ReproductionSpec& spec, const Results& result
       else
         add_point(each, cell, *result, chart);
     }
-    charts.push_back(std::move(chart));
+    if (!chart.series.empty()) charts.push_back(std::move(chart));
   }
   return charts;
 }
