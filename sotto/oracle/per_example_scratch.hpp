@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "sotto/core/parallel.hpp"
@@ -64,7 +65,7 @@ struct PerExampleSum::Scratch {
   std::vector<double> norms;
   std::vector<double> weights;
   std::vector<double> more_weights;
-  std::vector<double> block_sum;
+  std::vector<double> block_sum;  ///< zero between blocks
   std::vector<Int128> total;
   std::vector<std::int64_t> narrow_total;  ///< in the place of `total`, if `narrow`
   bool narrow = false;
@@ -86,7 +87,8 @@ struct PerExampleSum::Scratch {
       empty = false;
       return;
     }
-    for (std::size_t j = 0; j < block_sum.size(); ++j) total[j] += to_sum_grid(block_sum[j], scale);
+    for (std::size_t j = 0; j < block_sum.size(); ++j)
+      total[j] += to_sum_grid(std::exchange(block_sum[j], 0.0), scale);
   }
 };
 

@@ -78,7 +78,6 @@ void PerExampleSum::clipped_gradients(const Batch& batch,
     engine_.evaluate_gradients(block, point, *mine.workspace, norms);
     clip_weights(norms, radius, weights);
     mine.count(norms, radius);
-    std::fill(mine.block_sum.begin(), mine.block_sum.end(), 0.0);
     engine_.add_gradients(*mine.workspace, weights, mine.block_sum);
     mine.add_block_sum(scale_);
   });
@@ -107,7 +106,6 @@ void PerExampleSum::clipped_layer_gradients(const Batch& batch,
     mine.count(norms, radius);
     engine_.layer_norms(*mine.workspace, layer_norms);
     clip_weights(layer_norms, share, weights);
-    std::fill(mine.block_sum.begin(), mine.block_sum.end(), 0.0);
     engine_.add_layer_gradients(*mine.workspace, weights, mine.block_sum);
     mine.add_block_sum(scale_);
   });
@@ -153,7 +151,6 @@ void PerExampleSum::clipped_gradient_pairs(
     }
     for (double& weight : gradient) weight *= clip.mixture;
     for (double& weight : difference) weight *= 1 - clip.mixture;
-    std::fill(mine.block_sum.begin(), mine.block_sum.end(), 0.0);
     engine_.add_gradient_pairs(*mine.workspace, gradient, difference, mine.block_sum);
     mine.add_block_sum(scale_);
   });

@@ -41,17 +41,20 @@ inline Vector load_some(const Number* p, std::size_t count) {
 }  // namespace
 
 void to_sum_grid(
-    const double* values, double scale, std::size_t count, bool first, std::int64_t* totals) {
+    double* values, double scale, std::size_t count, bool first, std::int64_t* totals) {
   std::size_t j = 0;
   for (; j + kLanes <= count; j += kLanes) {
     Integer steps = on_grid(load<Real>(values + j), scale);
     if (!first) steps += load<Integer>(totals + j);
+    constexpr Real kZero{};
+    __builtin_memcpy(values + j, &kZero, sizeof kZero);
     __builtin_memcpy(totals + j, &steps, sizeof steps);
   }
   if (j == count) return;
   Integer steps = on_grid(load_some<Real>(values + j, count - j), scale);
   if (!first) steps += load_some<Integer>(totals + j, count - j);
   __builtin_memcpy(totals + j, &steps, (count - j) * sizeof *totals);
+  for (; j < count; ++j) values[j] = 0;
 }
 
 void from_sum_grid(const std::int64_t* const* totals,

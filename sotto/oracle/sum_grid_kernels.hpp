@@ -7,10 +7,10 @@
 
 namespace sotto::internal {
 
-/// totals[j] += the integer nearest to values[j] · scale, or = if `first`. What is beyond ± 2^61
-/// becomes that, and a NaN 0. The same on every processor.
-using ToSumGrid = void (*)(
-    const double* values, double scale, std::size_t count, bool first, std::int64_t* totals);
+/// totals[j] += the integer nearest to values[j] · scale, or = if `first`; values[j] = 0. What is
+/// beyond ± 2^61 becomes that, and a NaN 0. The same on every processor.
+using ToSumGrid =
+    void (*)(double* values, double scale, std::size_t count, bool first, std::int64_t* totals);
 
 /// out[j] = the sum over `parts` arrays of totals[part][j], rounded to a double, times `step`.
 using FromSumGrid = void (*)(const std::int64_t* const* totals,
@@ -20,8 +20,7 @@ using FromSumGrid = void (*)(const std::int64_t* const* totals,
                              double* out);
 
 namespace baseline {
-void to_sum_grid(
-    const double* values, double scale, std::size_t count, bool first, std::int64_t* totals);
+void to_sum_grid(double* values, double scale, std::size_t count, bool first, std::int64_t* totals);
 void from_sum_grid(const std::int64_t* const* totals,
                    std::size_t parts,
                    double step,
@@ -29,8 +28,7 @@ void from_sum_grid(const std::int64_t* const* totals,
                    double* out);
 }  // namespace baseline
 namespace x86_64_v3 {
-void to_sum_grid(
-    const double* values, double scale, std::size_t count, bool first, std::int64_t* totals);
+void to_sum_grid(double* values, double scale, std::size_t count, bool first, std::int64_t* totals);
 void from_sum_grid(const std::int64_t* const* totals,
                    std::size_t parts,
                    double step,

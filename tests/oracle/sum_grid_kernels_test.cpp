@@ -62,10 +62,13 @@ TEST(SumGridKernels, RoundToTheNearestStep) {
   for (const Kernels& each : kernels())
     for (const double scale : {1.0, 0x1p-7, 0x1p50}) {
       std::vector<std::int64_t> totals(all.size(), 7);
-      each.to(all.data(), scale, all.size(), true, totals.data());
+      std::vector<double> used = all;
+      each.to(used.data(), scale, used.size(), true, totals.data());
+      EXPECT_EQ(used, std::vector<double>(all.size()));
       for (std::size_t j = 0; j < all.size(); ++j)
         ASSERT_EQ(totals[j], definition(all[j], scale)) << all[j] << " " << scale;
-      each.to(all.data(), scale, all.size() - 2, false, totals.data());
+      used = all;
+      each.to(used.data(), scale, all.size() - 2, false, totals.data());
       for (std::size_t j = 0; j < all.size(); ++j)
         ASSERT_EQ(totals[j], (j + 2 < all.size() ? 2 : 1) * definition(all[j], scale)) << all[j];
     }
