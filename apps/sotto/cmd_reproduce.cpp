@@ -12,11 +12,13 @@
 
 #include "exit_codes.hpp"
 #include "progress.hpp"
+#include "run_outputs.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/reproduce/data_sets.hpp"
 #include "sotto/reproduce/document.hpp"
 #include "sotto/reproduce/runner.hpp"
+#include "sotto/reproduce/tables.hpp"
 #include "verbs.hpp"
 
 namespace sotto::app {
@@ -31,9 +33,10 @@ struct Arguments {
   std::vector<std::string> names;
   bool quick = false;
   int runs = 0;
+  std::string only;
   bool resume = false;
   std::string out = "reproduced";
-  std::string data;
+  std::vector<std::string> data;
   std::string specs;
   std::string render;
   int threads = 0;
@@ -69,15 +72,20 @@ Expected<std::vector<Reproduced>> collected(const std::vector<ReproductionSpec>&
   return all;
 }
 
-/// Documents from results that are there: FOLDER/NAME.md and FOLDER.md.
+/// Documents from results that are there: FOLDER/NAME.md with FOLDER/NAME.svg, and FOLDER.md.
 Expected<int> render(const std::string& specs_folder, std::string folder) {
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   SOTTO_ASSIGN(const auto papers, reproduce::load_papers(specs_folder));
   SOTTO_ASSIGN(const auto specs, reproduce::load_specs(specs_folder));
   SOTTO_ASSIGN(const auto all, collected(specs, folder));
   int made = 0;
+  const auto plots = check_plot(folder + "/any.svg");
+  if (!plots) fmt::print(stderr, "no plots are drawn: {}\n", plots.error().message);
   for (const auto& each : all) {
     if (!each.results) continue;
+    if (const auto charts = reproduce::charts_of(each.spec, *each.results);
+        plots && !charts.empty())
+      SOTTO_TRY(write_plot(charts, fmt::format("{}/{}.svg", folder, each.spec.name)));
     SOTTO_TRY(write_file_atomically(fmt::format("{}/{}.md", folder, each.spec.name),
                                     reproduce::markdown_of(each.spec, *each.results)));
     ++made;
@@ -121,8 +129,10 @@ Expected<Results> run_one(const ReproductionSpec& spec,
   reproduce::RunOptions options;
   options.quick = arguments.quick;
   options.runs = arguments.runs;
+  options.only = arguments.only;
   options.specs_folder = specs_folder;
-  options.data_folder = reproduce::find_data(arguments.data, specs_folder);
+  options.data_folders = reproduce::find_data(arguments.data, specs_folder);
+  options.keep = arguments.out;
   options.finished = base + ".cells.jsonl";
   options.command = command_of(spec.name, arguments);
   if (!arguments.resume) {
@@ -203,10 +213,16 @@ Action add_reproduce(CLI::App& app) {
   verb->add_option("NAME", a->names, "reproductions, `all`, or `list`");
   verb->add_flag("--quick", a->quick, "fewer cells, rows and runs: each under two minutes");
   verb->add_option("--runs", a->runs, "runs a cell, instead of what the reproduction says");
+  verb->add_option(
+      "--only",
+      a->only,
+      "run only cells whose key has this text in it, e.g. \"cifar10 / epsilon 0.8\"; the "
+      "page's others are from earlier runs (--resume) or marked as not run");
   verb->add_flag("--resume", a->resume, "keep the finished cells of an earlier run");
   verb->add_option("--out", a->out, "folder for results (JSON, CSV) and pages")
       ->capture_default_str();
-  verb->add_option("--data", a->data, "folder with the public data sets");
+  verb->add_option(
+      "--data", a->data, "folder with the public data sets; may be given more than once");
   verb->add_option("--specs", a->specs, "folder with the reproductions' files");
   verb->add_option(
       "--render", a->render, "write Markdown from the results in this folder, and run nothing");

@@ -16,6 +16,7 @@
 #include "sotto/core/file.hpp"
 #include "sotto/objective/network/engine.hpp"
 #include "sotto/objective/network/features.hpp"
+#include "sotto/objective/network/transfer.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
 #include "summary.hpp"
 
@@ -47,30 +48,6 @@ Expected<LoadedData> load_rows(const DataArguments& data,
   return load_table(options);
 }
 
-/// The network's parameters that are trained, cut out of all of them.
-Vector trained_part(const NetworkSpec& spec, const Vector& all) {
-  std::vector<double> part;
-  const auto ranges = parameter_ranges(spec);
-  for (std::size_t i = 0; i < ranges.size(); ++i)
-    if (!spec.layers[i].frozen)
-      part.insert(part.end(),
-                  all.data() + ranges[i].begin,
-                  all.data() + ranges[i].begin + ranges[i].count());
-  return Eigen::Map<const Vector>(part.data(), static_cast<Eigen::Index>(part.size()));
-}
-
-/// All parameters, with the trained ones put back in place.
-Vector whole(const NetworkSpec& spec, Vector all, const Vector& trained) {
-  Eigen::Index next = 0;
-  const auto ranges = parameter_ranges(spec);
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    if (spec.layers[i].frozen) continue;
-    all.segment(ranges[i].begin, ranges[i].count()) = trained.segment(next, ranges[i].count());
-    next += ranges[i].count();
-  }
-  return all;
-}
-
 /// Where training starts: random weights, with those layers of another model put in whose shapes
 /// agree.
 Expected<Vector> start_of(const NetworkSpec& spec,
@@ -87,23 +64,8 @@ Expected<Vector> start_of(const NetworkSpec& spec,
     return all;
   }
   SOTTO_ASSIGN(const PretrainedNetwork start, read_pretrained(arguments.pretrained_path));
-  const NetworkSpec& other = start.spec;
   warning = start.warning;
-  const auto ranges = parameter_ranges(spec);
-  const auto others = parameter_ranges(other);
-  for (std::size_t i = 0; i < ranges.size() && i < others.size(); ++i) {
-    LayerSpec mine = spec.layers[i];
-    mine.frozen = other.layers[i].frozen;
-    if (mine == other.layers[i] && ranges[i].count() == others[i].count())
-      all.segment(ranges[i].begin, ranges[i].count()) =
-          start.weights.segment(others[i].begin, others[i].count());
-    else if (spec.layers[i].frozen)
-      return fail(ErrorKind::kUsage,
-                  fmt::format("layer {} is frozen, but {} has another layer there.",
-                              i + 1,
-                              arguments.pretrained_path));
-  }
-  return all;
+  return begun_from(spec, std::move(all), start.spec, start.weights);
 }
 
 /// "0.5" or "0.4,0.5,0.6"; one number stands for all channels.
@@ -303,7 +265,7 @@ Expected<int> train_network(NetworkRequest request) {
   model.method = record.method;
   model.regularizer = record.regularizer;
   model.network = record.network;
-  model.w = whole(spec, all, result.w);
+  model.w = with_trained_part(spec, all, result.w);
   model.class_names = data.class_names;
   model.feature_names = data.feature_names;
   model.privacy = record.privacy;
@@ -311,7 +273,7 @@ Expected<int> train_network(NetworkRequest request) {
     SOTTO_ASSIGN(record.network_test, evaluate_network(test->table, spec, model.w));
     for (const auto& [step, passes, w] : iterates.take()) {
       SOTTO_ASSIGN(const ClassMetrics metrics,
-                   evaluate_network(test->table, spec, whole(spec, all, w)));
+                   evaluate_network(test->table, spec, with_trained_part(spec, all, w)));
       record.test_curve.push_back({step, passes, metrics.loss + problem.regularizer.value(w), {}});
       if (!metrics.confusion.empty()) record.test_curve.back().accuracy = metrics.accuracy;
     }

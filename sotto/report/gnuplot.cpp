@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace sotto {
 namespace {
 
 constexpr int kWidth = 560;
-constexpr int kHeight = 380;
+constexpr int kHeight = 340;   ///< without the key
+constexpr int kLine = 20;      ///< of the key
+constexpr int kAxisLines = 4;  ///< below a chart's frame, before the key
 // As on pages: colours that keep apart for colour-blind readers.
 constexpr std::array<const char*, 8> kColours = {
     "#0072b2", "#d55e00", "#007a5a", "#b5479b", "#8a6100", "#3b8fc4", "#5b5bd6", "#4d4d4d"};
@@ -43,7 +46,30 @@ void add_data(std::string& script, const Chart& chart, std::size_t k, std::size_
   script += "END\n";
 }
 
+/// The key below a chart: two columns where the names are short. Its lines need room of their own,
+/// or they run over the axis.
+struct Key {
+  int columns = 1;
+  int lines = 0;
+};
+
+Key key_of(const Chart& chart) {
+  int names = 0;
+  std::size_t longest = 0;
+  for (const auto& series : chart.series)
+    if (!series.points.empty() && !series.name.empty()) {
+      ++names;
+      longest = std::max(longest, series.name.size());
+    }
+  const int columns = longest <= 26 ? 2 : 1;
+  return {columns, (names + columns - 1) / columns};
+}
+
 void add_plot(std::string& script, const Chart& chart, std::size_t k) {
+  const Key key = key_of(chart);
+  script += fmt::format("set key bmargin center vertical maxcols {} samplen 2\nset bmargin {}\n",
+                        key.columns,
+                        kAxisLines + key.lines);
   script +=
       fmt::format("set title {} noenhanced\nset xlabel {} noenhanced\nset ylabel {} noenhanced\n",
                   quoted(chart.title),
@@ -109,16 +135,17 @@ Expected<std::string> gnuplot_script(const std::vector<Chart>& charts, const std
                 "writes them.");
   const int columns = drawn.size() > 1 ? 2 : 1;
   const int rows = (static_cast<int>(drawn.size()) + columns - 1) / columns;
+  int key_lines = 0;
+  for (const auto& chart : drawn) key_lines = std::max(key_lines, key_of(chart).lines);
   const bool svg = output.ends_with(".svg");
   const int scale = svg ? 1 : 2;
   std::string script = fmt::format(
       "set encoding utf8\nset terminal {} size {},{} font 'sans,{}' {}\nset output {}\n"
       "set border 3 lc rgb '#5b6570'\nset tics nomirror textcolor rgb '#1c2126'\n"
-      "set grid lc rgb '#dfe3e7' lt 1\nset key below horizontal height 1 samplen 2\nset bmargin "
-      "6\nset format '%g'\n",
+      "set grid lc rgb '#dfe3e7' lt 1\nset format '%g'\n",
       svg ? "svg" : "pngcairo",
       scale * columns * kWidth,
-      scale * rows * kHeight,
+      scale * rows * (kHeight + kLine * key_lines),
       svg ? 13 : 20,
       svg ? "background '#ffffff'" : "linewidth 2",
       quoted(output));

@@ -10,8 +10,11 @@
 #include <limits>
 #include <utility>
 
+#include "sotto/core/check.hpp"
+#include "sotto/model/class_metrics.hpp"
 #include "sotto/model/metrics.hpp"
 #include "sotto/objective/glm.hpp"
+#include "sotto/objective/network/engine.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
 #include "sotto/reproduce/published_search.hpp"
 #include "sotto/training/measures.hpp"
@@ -77,7 +80,7 @@ double least_eigenvalue(const Engine& engine, const PublicProblem& problem, cons
 /// on the training rows is not, and is for the figure alone.
 class CellRun::Camera final : public Observer {
  public:
-  explicit Camera(const CellRun& run) : run_(run) {}
+  Camera(const CellRun& run, Observer& watch) : run_(run), watch_(watch) {}
 
   bool keep_going(const StepReport& report) override {
     const std::clock_t now = std::clock();
@@ -85,10 +88,10 @@ class CellRun::Camera final : public Observer {
     last_ = now;
     paused_before_last_ = paused_;
     if (run_.spec_->curves && report.step >= next_) {
-      take_photo(report);
+      take_photo(report, now);
       paused_ += std::clock() - now;
     }
-    return true;
+    return watch_.keep_going(report);
   }
 
   /// Processor time of all steps, from that between the first one's end and the last one's: less
@@ -103,16 +106,18 @@ class CellRun::Camera final : public Observer {
   std::vector<Photo> photos;
 
  private:
-  void take_photo(const StepReport& report) {
+  void take_photo(const StepReport& report, std::clock_t now) {
     next_ = static_cast<std::int64_t>(std::ceil(static_cast<double>(report.step) * 1.25));
     const Vector& w = *report.iterate;
     Photo photo{static_cast<double>(report.step), report.passes, {}};
-    const Diagnostics truth = true_values(*run_.engine_, run_.problem_, w);
-    photo.values["gradient_norm"] = truth.gradient_norm;
-    photo.values["train_objective"] = truth.objective;
+    photo.values["seconds"] = static_cast<double>(now - first_ - paused_) / CLOCKS_PER_SEC;
+    if (!run_.data_->network) {  // a network's would take longer than the steps between
+      const Diagnostics truth = true_values(*run_.engine_, run_.problem_, w);
+      photo.values["gradient_norm"] = truth.gradient_norm;
+      photo.values["train_objective"] = truth.objective;
+    }
     if (run_.data_->test) {
-      const Metrics test =
-          evaluate(*run_.data_->test, w, run_.loss_, run_.problem_.regularizer.value(w));
+      const auto test = run_.tested(*run_.data_->test, w);
       photo.values["objective"] = test.objective;
       photo.values["error"] = 100 * (1 - test.accuracy);
     }
@@ -120,6 +125,7 @@ class CellRun::Camera final : public Observer {
   }
 
   const CellRun& run_;
+  Observer& watch_;
   std::int64_t next_ = 1;
   std::int64_t calls_ = 0;
   std::clock_t first_ = 0, last_ = 0;
@@ -132,19 +138,13 @@ Expected<CellRun> CellRun::make(const ReproductionSpec& spec,
                                 const ArmSpec& arm,
                                 const DataSet& data) {
   CellRun run(spec, cell, arm, data);
-  SOTTO_ASSIGN(run.loss_, parse_loss(cell.loss));
   PublicProblem& problem = run.problem_;
   problem.n = data.train.units();
-  problem.dimension = data.train.dim();
   problem.row_norm = data.row_norm;
-  if (const double most = spec.data.at(cell.data).row_max; most > 0) problem.row_max = most;
-  problem.loss = loss_info(run.loss_);
   SOTTO_ASSIGN(problem.regularizer, Regularizer::parse(cell.regularizer));
   SOTTO_ASSIGN(problem.relation, parse_relation(cell.neighbours));
-  SOTTO_ASSIGN(problem.constraint, parse_constraint(cell.constraint));
-  problem.linear_rows = true;
+  SOTTO_TRY(data.network ? run.make_network() : run.make_linear());
   SOTTO_ASSIGN(run.delta_, delta_of(cell.delta, problem.n));
-  run.engine_ = std::make_unique<GlmEngine>(data.train, run.loss_);
   if (!find_published(arm.method)) {
     SOTTO_ASSIGN(const MethodInfo* method, find_method(arm.method));
     run.is_private_ = method->is_private;
@@ -165,6 +165,36 @@ Expected<CellRun> CellRun::make(const ReproductionSpec& spec,
     SOTTO_ASSIGN(run.noise_, published_noise(arm.noise, facts));
   }
   return run;
+}
+
+Expected<void> CellRun::make_linear() {
+  SOTTO_ASSIGN(loss_, parse_loss(cell_->loss));
+  problem_.dimension = data_->train.dim();
+  if (const double most = spec_->data.at(cell_->data).row_max; most > 0) problem_.row_max = most;
+  problem_.loss = loss_info(loss_);
+  SOTTO_ASSIGN(problem_.constraint, parse_constraint(cell_->constraint));
+  problem_.linear_rows = true;
+  engine_ = std::make_unique<GlmEngine>(data_->train, loss_);
+  return {};
+}
+
+Expected<void> CellRun::make_network() {
+  SOTTO_ASSIGN(engine_, NetworkEngine::make(data_->train, data_->network->spec));
+  problem_.dimension = engine_->parameters();
+  problem_.network = true;
+  problem_.start = data_->network->w;
+  return {};
+}
+
+CellRun::Tested CellRun::tested(const Table& rows, const Vector& w) const {
+  const double regularizer = problem_.regularizer.value(w);
+  if (!data_->network) {
+    const Metrics metrics = evaluate(rows, w, loss_, regularizer);
+    return {metrics.objective, metrics.accuracy};
+  }
+  const auto metrics = evaluate_network(rows, data_->network->spec, w);
+  SOTTO_CHECK(metrics.has_value());  // training took rows of the same kind
+  return {metrics->loss + regularizer, metrics->accuracy};
 }
 
 GivenOptions CellRun::options_for(std::uint64_t seed) const {
@@ -214,9 +244,7 @@ std::map<std::string, double> CellRun::measure(const TrainResult& run) const {
   values["seconds"] = record.train_seconds;
   values["noise"] = record.noise_multiplier;
   if (optimum_) values["gap"] = truth.objective - *optimum_;
-  const double regularizer = problem_.regularizer.value(run.w);
-  const Table& held_out = data_->test ? *data_->test : data_->train;
-  const Metrics test = evaluate(held_out, run.w, loss_, regularizer);
+  const Tested test = tested(data_->test ? *data_->test : data_->train, run.w);
   if (data_->test) values["objective"] = test.objective;
   values["accuracy"] = 100 * test.accuracy;
   values["error"] = 100 * (1 - test.accuracy);
@@ -235,7 +263,7 @@ std::map<std::string, double> CellRun::measure(const TrainResult& run) const {
   return values;
 }
 
-Expected<void> CellRun::add_run(std::uint64_t seed) {
+Expected<void> CellRun::add_run(std::uint64_t seed, Observer& watch) {
   TrainOptions options;
   options.method = arm_->method;
   options.unlisted = find_published(arm_->method);
@@ -257,7 +285,7 @@ Expected<void> CellRun::add_run(std::uint64_t seed) {
     if (setting.value != "none")
       settings_ +=
           fmt::format("{}{} {}", settings_.empty() ? "" : ", ", setting.name, setting.value);
-  Camera camera(*this);
+  Camera camera(*this, watch);
   SOTTO_ASSIGN(const TrainResult result,
                train(*engine_, problem_, options, std::move(prepared), camera));
   auto values = measure(result);

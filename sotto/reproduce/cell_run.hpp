@@ -23,7 +23,8 @@ class CellRun {
                                 const ArmSpec& arm,
                                 const DataSet& data);
 
-  Expected<void> add_run(std::uint64_t seed);
+  /// A run that `watch` stops counts as it is; drop the object then.
+  Expected<void> add_run(std::uint64_t seed, Observer& watch);
 
   /// Means and deviations over the runs so far, and what they cost.
   Expected<ArmResult> result() const;
@@ -45,6 +46,13 @@ class CellRun {
           const DataSet& data)
       : spec_(&spec), cell_(&cell), arm_(&arm), data_(&data) {}
 
+  struct Tested {
+    double objective = 0, accuracy = 0;
+  };
+
+  Expected<void> make_linear();
+  Expected<void> make_network();
+  Tested tested(const Table& rows, const Vector& w) const;
   GivenOptions options_for(std::uint64_t seed) const;
   Expected<double> price(const Event& releases) const;
   bool wants(std::string_view measure) const;

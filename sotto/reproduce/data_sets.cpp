@@ -56,16 +56,6 @@ Table selected(const Table& table, std::int64_t most, double row_norm, const Rel
   return std::move(builder).finish();
 }
 
-Expected<std::string> file_below(const std::string& folder, const std::string& name) {
-  const std::string path = folder + "/" + name;
-  if (!folder.empty() && fs::exists(path)) return path;
-  return fail(
-      ErrorKind::kIo,
-      fmt::format("the data file {} is not at hand{}. Name the folder that has it with --data DIR.",
-                  name,
-                  folder.empty() ? "" : fmt::format(" (looked in {})", folder)));
-}
-
 Expected<Table> load_libsvm(const DataSpec& spec, const std::string& path) {
   LoadOptions options;
   options.path = path;
@@ -137,17 +127,17 @@ Relabel pair_of(const DataSpec& spec, std::int64_t first) {
 }
 
 /// "images,labels" below the folder.
-Expected<Table> idx_below(const std::string& folder, const std::string& pair) {
+Expected<Table> idx_below(const std::vector<std::string>& folders, const std::string& pair) {
   const std::size_t comma = pair.find(',');
-  SOTTO_ASSIGN(const std::string images, file_below(folder, pair.substr(0, comma)));
-  SOTTO_ASSIGN(const std::string labels, file_below(folder, pair.substr(comma + 1)));
+  SOTTO_ASSIGN(const std::string images, file_below(folders, pair.substr(0, comma)));
+  SOTTO_ASSIGN(const std::string labels, file_below(folders, pair.substr(comma + 1)));
   return load_idx(images, labels);
 }
 
 }  // namespace
 
 Expected<DataSet> load_data(const DataSpec& spec,
-                            const std::string& folder,
+                            const std::vector<std::string>& folders,
                             const std::string& specs,
                             std::int64_t rows,
                             std::int64_t dim) {
@@ -172,45 +162,58 @@ Expected<DataSet> load_data(const DataSpec& spec,
     result.row_norm = std::sqrt(57.0);
     return result;
   }
-  if (spec.kind == "idx" || spec.kind == "cifar")
-    return fail(ErrorKind::kUsage,
-                fmt::format("the data set {} has more than two classes, which only networks take.",
-                            spec.name));
   const std::int64_t most = rows > 0 ? rows : spec.rows;
-  const Relabel same = [](float label) { return std::optional<float>(label); };
   if (spec.kind == "libsvm") {
-    SOTTO_ASSIGN(const std::string path, file_below(folder, spec.train));
+    SOTTO_ASSIGN(const std::string path, file_below(folders, spec.train));
     SOTTO_ASSIGN(result.train, load_libsvm(spec, path));
     if (most > 0 && most < result.train.rows())
-      result.train = selected(result.train, most, spec.row_norm, same);
+      result.train = first_rows(result.train, most, spec.row_norm);
     if (!spec.test.empty()) {
-      SOTTO_ASSIGN(const std::string test, file_below(folder, spec.test));
+      SOTTO_ASSIGN(const std::string test, file_below(folders, spec.test));
       SOTTO_ASSIGN(result.test, load_libsvm(spec, test));
     }
     return result;
   }
   if (spec.kind == "csv") {
-    SOTTO_ASSIGN(const std::string path, file_below(folder, spec.train));
+    SOTTO_ASSIGN(const std::string path, file_below(folders, spec.train));
     SOTTO_ASSIGN(const Table all, load_csv(spec, path, specs));
     result.train = selected(all, most, spec.row_norm, pair_of(spec, 1));
     return result;
   }
-  SOTTO_ASSIGN(const Table train, idx_below(folder, spec.train));
+  SOTTO_ASSIGN(const Table train, idx_below(folders, spec.train));
   result.train = selected(train, most, spec.row_norm, pair_of(spec, 0));
   if (!spec.test.empty()) {
-    SOTTO_ASSIGN(const Table test, idx_below(folder, spec.test));
+    SOTTO_ASSIGN(const Table test, idx_below(folders, spec.test));
     result.test = selected(test, 0, spec.row_norm, pair_of(spec, 0));
   }
   return result;
 }
 
-std::string find_data(const std::string& given, const std::string& specs) {
+std::vector<std::string> find_data(const std::vector<std::string>& given,
+                                   const std::string& specs) {
   if (!given.empty()) return given;
-  for (const std::string& place : {std::string("../shared/data"), specs + "/../../shared/data"}) {
-    std::error_code ignored;
-    if (fs::is_directory(place, ignored)) return fs::weakly_canonical(place).string();
-  }
-  return "";
+  std::vector<std::string> found;
+  std::error_code ignored;
+  for (const std::string& place : {std::string("../shared/data"), specs + "/../../shared/data"})
+    if (found.empty() && fs::is_directory(place, ignored))
+      found.push_back(fs::weakly_canonical(place).string());
+  if (const std::string cifar = specs + "/../build/cifar"; fs::is_directory(cifar, ignored))
+    found.push_back(fs::weakly_canonical(cifar).string());
+  return found;
+}
+
+Expected<std::string> file_below(const std::vector<std::string>& folders, const std::string& name) {
+  for (const auto& folder : folders)
+    if (const std::string path = folder + "/" + name; fs::exists(path)) return path;
+  return fail(
+      ErrorKind::kIo,
+      fmt::format("the data file {} is not at hand{}. Name the folder that has it with --data DIR.",
+                  name,
+                  folders.empty() ? "" : fmt::format(" (looked in {})", fmt::join(folders, ", "))));
+}
+
+Table first_rows(const Table& table, std::int64_t most, double row_norm) {
+  return selected(table, most, row_norm, [](float label) { return std::optional<float>(label); });
 }
 
 }  // namespace sotto::reproduce

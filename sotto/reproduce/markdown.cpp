@@ -72,6 +72,8 @@ std::string markdown_of(const ReproductionSpec& spec, const Results& results) {
       "\n## Numbers\n\nε of a recipe: what its noise really spends, by Sotto's accountant; bold "
       "where that is more than was stated. ε of Sotto: certified.\n";
   for (const auto& panel : panels_of(spec, results)) text += panel_text(panel);
+  if (!charts_of(spec, results).empty())
+    text += fmt::format("\n## Plots\n\n![{}]({}.svg)\n", spec.title, spec.name);
   const auto slopes = slopes_of(spec, results);
   if (!slopes.empty()) {
     text += "\n## Exponents\n\n" + header({"of", "measured", "theory"});

@@ -16,6 +16,8 @@
 #include "sotto/objective/glm.hpp"
 #include "sotto/reproduce/cell_run.hpp"
 #include "sotto/reproduce/data_sets.hpp"
+#include "sotto/reproduce/image_data.hpp"
+#include "sotto/reproduce/run_watch.hpp"
 
 namespace sotto::reproduce {
 namespace {
@@ -60,11 +62,15 @@ class DataCache {
     std::int64_t rows = cell.rows > 0 ? cell.rows : data.rows;
     if (options_.quick && spec_.quick_rows > 0)
       rows = rows > 0 ? std::min(rows, spec_.quick_rows) : spec_.quick_rows;
-    const std::string key = fmt::format("{} {} {}", cell.data, rows, cell.dim);
+    const std::string key = fmt::format("{} {} {} {}", cell.data, cell.model, rows, cell.dim);
     if (auto found = sets_.find(key); found != sets_.end()) return found->second.get();
-    SOTTO_ASSIGN(DataSet set,
-                 load_data(data, options_.data_folder, options_.specs_folder, rows, cell.dim));
     if (sets_.size() >= 4) sets_.clear();
+    SOTTO_ASSIGN(
+        DataSet set,
+        are_images(data)
+            ? load_images(
+                  data, cell.model, options_.data_folders, options_.keep, rows, options_.progress)
+            : load_data(data, options_.data_folders, options_.specs_folder, rows, cell.dim));
     return (sets_[key] = std::make_unique<DataSet>(std::move(set))).get();
   }
 
@@ -77,6 +83,7 @@ class DataCache {
 std::string text_of(const CellSpec& cell, const ArmSpec& arm, const char* which, int runs) {
   std::string text = fmt::format("{} {} {}", key_of(cell), which, arm.method);
   for (const auto& [name, value] : arm.options) text += fmt::format(" {}={}", name, value);
+  if (cell.model != "linear") text += " " + cell.model;
   if (!arm.epochs.empty()) text += " epochs=" + arm.epochs;
   if (!arm.noise.empty()) text += " noise=" + arm.noise;
   for (const auto& [name, value] : arm.noise_arguments) text += fmt::format(" {}={}", name, value);
@@ -124,33 +131,40 @@ class Runner {
     return std::max(1, runs);
   }
 
-  Expected<ArmResult> fill(CellSpec cell, const ArmSpec& arm, const char* which) {
+  static ArmResult missing(std::string why) {
+    ArmResult result;
+    result.missing = std::move(why);
+    return result;
+  }
+
+  Expected<ArmResult> fill(CellSpec cell, ArmSpec arm, const char* which) {
     if (arm.rows > 0) cell.rows = arm.rows;
-    if (!cell.needs.empty() || cell.model != "linear") {
-      ArmResult result;
-      result.missing = fmt::format("needs {}, which `sotto reproduce` can't run yet",
-                                   cell.needs.empty() ? "the model " + cell.model : cell.needs);
-      return result;
-    }
+    if (options_.quick) merge(arm.options, arm.quick_options);
     const int runs = runs_of(arm);
     std::string key = text_of(cell, arm, which, runs);
     if (options_.quick) key += fmt::format(" quick {}", spec_.quick_rows);
     if (const auto* done = finished_.find(key)) return arm_from_json(*done);
-    SOTTO_ASSIGN(const DataSet* set, data_.get(cell));
+    if (key_of(cell).find(options_.only) == std::string::npos) return missing("not run");
+    const auto set_or_not = data_.get(cell);
+    if (!set_or_not && set_or_not.error().kind == ErrorKind::kIo &&
+        are_images(spec_.data.at(cell.data)))
+      return missing(fmt::format("{} was not at hand", spec_.data.at(cell.data).train));
+    SOTTO_ASSIGN(const DataSet* set, set_or_not);
     SOTTO_ASSIGN(CellRun one, CellRun::make(spec_, cell, arm, *set));
     if (needs_optimum()) {
       SOTTO_ASSIGN(const double optimum, optimum_of(cell, *set, one));
       one.set_optimum(optimum);
     }
     for (int k = 0; k < runs; ++k) {
-      if (!options_.progress(fmt::format(
-              "{}: {}, {}, run {} of {}", spec_.name, key_of(cell), arm.method, k + 1, runs)))
-        return fail(ErrorKind::kNoModel,
-                    "interrupted; finished cells are kept, and --resume continues them.");
+      const std::string what = fmt::format(
+          "{}: {}, {}, run {} of {}", spec_.name, key_of(cell), arm.method, k + 1, runs);
+      if (!options_.progress(what)) return interrupted();
       const std::uint64_t seed =
           spec_.seeds.empty() ? static_cast<std::uint64_t>(k)
                               : spec_.seeds[static_cast<std::size_t>(k) % spec_.seeds.size()];
-      SOTTO_TRY(one.add_run(seed));
+      RunWatch watch(what, options_.progress);
+      SOTTO_TRY(one.add_run(seed, watch));
+      if (watch.stopped()) return interrupted();
     }
     SOTTO_ASSIGN(ArmResult result, one.result());
     finished_.add(key, to_json(result));

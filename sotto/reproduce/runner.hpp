@@ -1,10 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
+#include <vector>
 
 #include "sotto/reproduce/results.hpp"
+#include "sotto/reproduce/run_watch.hpp"
 #include "sotto/reproduce/spec.hpp"
 
 namespace sotto::reproduce {
@@ -12,17 +13,21 @@ namespace sotto::reproduce {
 struct RunOptions {
   bool quick = false;  ///< fewer cells, runs and rows, as the spec says
   int runs = 0;        ///< instead of the spec's; 0: the spec's
-  std::string data_folder;
+  /// Only cells whose key has this text in it are run; others are as they were left, or missing.
+  std::string only;
+  std::vector<std::string> data_folders;
   std::string specs_folder;
   /// Finished cells are kept here, one JSON line each; those that are there already are not run
   /// again. Empty: nowhere.
   std::string finished;
+  std::string keep;     ///< folder for networks trained on public data; empty: nowhere
   std::string command;  ///< how it was started, for the record
-  /// Called before every run with what is going on; false: stop (kNoModel).
-  std::function<bool(const std::string&)> progress = [](const std::string&) { return true; };
+  /// Called before every run and now and then during it; false: stop (kNoModel).
+  ShowProgress progress = [](const std::string&) { return true; };
 };
 
-/// Runs all cells of a reproduction. True values on training rows go into the results: never use it
+/// Runs all cells of a reproduction; those whose images are not at hand are left out with the
+/// reason. True values on training rows go into the results: never use it
 /// on private data.
 Expected<Results> run(const ReproductionSpec& spec, const RunOptions& options);
 

@@ -17,18 +17,6 @@ namespace fs = std::filesystem;
 
 using Arms = std::map<std::string, ArmSpec>;
 
-/// Later options replace earlier ones of the same name.
-void merge(GivenOptions& options, const GivenOptions& more) {
-  for (const auto& [name, value] : more) {
-    const auto same = std::find_if(
-        options.begin(), options.end(), [&](const auto& each) { return each.first == name; });
-    if (same == options.end())
-      options.emplace_back(name, value);
-    else
-      same->second = value;
-  }
-}
-
 Expected<ArmSpec> read_arm(const toml::table& table, const std::string& file, const Arms& arms) {
   TomlTable toml(table, file, "arm");
   ArmSpec arm;
@@ -42,6 +30,7 @@ Expected<ArmSpec> read_arm(const toml::table& table, const std::string& file, co
   arm.method = toml.text("method", arm.method);
   if (arm.method.empty()) toml.complain("'method' is missing.");
   merge(arm.options, toml.words("options"));
+  merge(arm.quick_options, toml.words("quick_options"));
   arm.epochs = toml.text("epochs", arm.epochs);
   if (const auto most = toml.number("most_runs")) arm.most_runs = most;
   arm.rows = toml.integer("rows", arm.rows);
@@ -70,6 +59,20 @@ Expected<std::optional<ArmSpec>> arm_of(TomlTable& cell, const char* key, const 
   return std::nullopt;
 }
 
+Expected<PublicTraining> read_public_training(const toml::table& table, const std::string& file) {
+  TomlTable toml(table, file, "public_training");
+  PublicTraining how;
+  how.name = toml.required("name");
+  how.train = toml.required("train");
+  how.classes = toml.integer("classes", 0);
+  how.epochs = toml.number("epochs", 0);
+  how.step_size = toml.number("step_size", 0);
+  if (how.classes < 2 || !(how.epochs > 0) || !(how.step_size > 0))
+    toml.complain("'classes' must be at least 2, 'epochs' and 'step_size' must be > 0.");
+  SOTTO_TRY(toml.finish());
+  return how;
+}
+
 Expected<DataSpec> read_data(const std::string& name,
                              const toml::table& table,
                              const std::string& file) {
@@ -92,9 +95,15 @@ Expected<DataSpec> read_data(const std::string& name,
   data.row_max = toml.number("row_max", 0);
   data.rows = toml.integer("rows", 0);
   data.seed = static_cast<std::uint64_t>(toml.integer("seed", 1));
+  data.mean = toml.numbers("mean");
+  data.deviation = toml.numbers("deviation");
+  if (const toml::table* how = toml.table("public_training")) {
+    SOTTO_ASSIGN(data.public_training, read_public_training(*how, file));
+  }
   data.about = toml.required("about");
   const bool made_up = data.kind == "linear" || data.kind == "signs" || data.kind == "sparse";
-  if (!(data.row_norm > 0) && !made_up)
+  const bool images = data.kind == "idx" || data.kind == "cifar";
+  if (!(data.row_norm > 0) && !made_up && !images)
     toml.complain("'row_norm' must be > 0: a public bound on the rows.");
   if (made_up ? data.rows < 1 || data.dim < 1 : data.train.empty())
     toml.complain("made-up data needs 'rows' and 'dim', any other a file 'train'.");
@@ -140,7 +149,6 @@ Expected<void> read_cells(const toml::table& table,
   cell.constraint = toml.text("constraint", defaults.constraint);
   cell.model = toml.text("model", defaults.model);
   cell.printed_words = toml.text("printed_words");
-  cell.needs = toml.text("needs");
   cell.note = toml.text("note");
   cell.quick = toml.flag("quick", true);
   const std::string vary = toml.text("x_is");
@@ -240,6 +248,17 @@ Expected<void> read_words(const toml::table& table,
 }
 
 }  // namespace
+
+void merge(GivenOptions& options, const GivenOptions& more) {
+  for (const auto& [name, value] : more) {
+    const auto same = std::find_if(
+        options.begin(), options.end(), [&](const auto& each) { return each.first == name; });
+    if (same == options.end())
+      options.emplace_back(name, value);
+    else
+      same->second = value;
+  }
+}
 
 Expected<ReproductionSpec> parse_spec(std::string_view text, const std::string& name) {
   SOTTO_ASSIGN(const toml::table whole, parse_toml(text, name));

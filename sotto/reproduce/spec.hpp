@@ -16,19 +16,32 @@ namespace sotto::reproduce {
 // everything that a reader would otherwise have to know from the program: data, settings, what was
 // printed, how the paper got it, and what Sotto does at the same certified epsilon.
 
+/// Training of a network on public images without privacy, for its convolutions.
+struct PublicTraining {
+  std::string name;          ///< of the public set
+  std::string train;         ///< CIFAR-100's binary file below the data folder
+  std::int64_t classes = 0;  ///< that it has
+  double epochs = 0;
+  double step_size = 0;
+};
+
 /// A data set and how it is read.
 struct DataSpec {
   std::string name;
-  std::string kind;                   ///< libsvm, csv, idx-pair, or linear (made up)
+  /// libsvm, csv, idx-pair (two classes of images); linear, signs, sparse (made up); idx, cifar
+  /// (images of ten classes, for networks)
+  std::string kind;
   std::string train, test;            ///< files below the data folder; empty test: no held-out rows
   std::string schema;                 ///< csv: a schema among the examples
   std::vector<std::int64_t> classes;  ///< csv, idx-pair: the two that are kept, negative first
   std::int64_t dim = 0;
-  double row_norm = 0;     ///< enforced; 0: follows from the kind of made-up rows
-  double row_max = 0;      ///< public bound on the entries; 0: none
-  std::int64_t rows = 0;   ///< the first so many; 0: all
-  std::uint64_t seed = 1;  ///< linear
-  std::string about;       ///< one sentence for the page
+  double row_norm = 0;                  ///< enforced; 0: follows from the kind of made-up rows
+  double row_max = 0;                   ///< public bound on the entries; 0: none
+  std::int64_t rows = 0;                ///< the first so many; 0: all
+  std::uint64_t seed = 1;               ///< linear
+  std::vector<double> mean, deviation;  ///< images: public constants, one a channel
+  std::optional<PublicTraining> public_training;
+  std::string about;  ///< one sentence for the page
 };
 
 /// One way to fill a cell. Texts of options may contain {x}, {epsilon}, {seed}, {n}, {n/50} and
@@ -36,12 +49,16 @@ struct DataSpec {
 struct ArmSpec {
   std::string method;
   GivenOptions options;
-  std::string epochs;  ///< steps = epochs n / expected_batch; a number or {x}
-  std::string noise;   ///< a formula of published_noise.hpp; empty: by certified epsilon
+  GivenOptions quick_options;  ///< replace those in quick mode
+  std::string epochs;          ///< steps = epochs n / expected_batch; a number or {x}
+  std::string noise;           ///< a formula of published_noise.hpp; empty: by certified epsilon
   std::map<std::string, double> noise_arguments;
   std::int64_t rows = 0;            ///< the first so many, where noise does not follow n; 0: all
   std::optional<double> most_runs;  ///< fewer runs than others, where a run is long
 };
+
+/// Later options replace earlier ones of the same name.
+void merge(GivenOptions& options, const GivenOptions& more);
 
 /// What a paper printed for one measure.
 struct Printed {
@@ -60,14 +77,13 @@ struct CellSpec {
   std::string regularizer;
   std::string neighbours;
   std::string constraint = "none";
-  std::string model = "linear";  ///< or a network, by name or file
+  std::string model = "linear";  ///< or a built-in network
   std::int64_t rows = 0;         ///< the data set's first so many; 0: as the data set says
   std::int64_t dim = 0;          ///< of made-up data; 0: as the data set says
   std::map<std::string, Printed> printed;
   std::string printed_words;  ///< where a figure has no numbers to read off
   std::optional<ArmSpec> recipe;
   std::optional<ArmSpec> best;
-  std::string needs;  ///< a part of Sotto without which the cell can't be run, e.g. networks
   std::string note;
   bool quick = true;
 };
@@ -76,8 +92,8 @@ struct ChartSpec {
   std::string title;
   std::string x;  ///< x, epsilon, or passes, steps, seconds (then the curves are drawn)
   std::string x_label;
-  std::string y;  ///< a measure
-  std::string group;
+  std::string y;      ///< a measure
+  std::string group;  ///< empty: of all groups; `-`: of cells without one
   std::string data;
   std::optional<double> epsilon;
   bool log_x = false;

@@ -90,6 +90,13 @@ std::string arm_title(const std::string& which, const CellSpec& cell, const ArmR
                            : fmt::format("{}, Sotto: {}", cell.row, arm.method);
 }
 
+double x_of(const CurvePoint& point, const std::string& name) {
+  if (name == "steps") return point.steps;
+  if (name == "passes") return point.passes;
+  const auto value = point.values.find(name);  // seconds
+  return value == point.values.end() ? 0 : value->second.mean;
+}
+
 /// A curve of every cell that the chart asks for.
 void add_curves(const ChartSpec& spec,
                 const CellSpec& cell,
@@ -105,7 +112,7 @@ void add_curves(const ChartSpec& spec,
       const auto value = point.values.find(spec.y);
       if (value == point.values.end()) continue;
       const auto& [mean, half] = value->second;
-      series.points.emplace_back(spec.x == "steps" ? point.steps : point.passes, mean);
+      series.points.emplace_back(x_of(point, spec.x), mean);
       series.band.emplace_back(mean - half, mean + half);
     }
     chart.series.push_back(std::move(series));
@@ -207,10 +214,10 @@ std::vector<Chart> charts_of(const ReproductionSpec& spec, const Results& result
     chart.y_label = find_measure(each.y)->title;
     chart.log_x = each.log_x;
     chart.log_y = each.log_y;
-    const bool curves = each.x == "passes" || each.x == "steps";
+    const bool curves = each.x == "passes" || each.x == "steps" || each.x == "seconds";
     if (curves) chart.note = "Mean and 95 % band of the runs.";
     for (const auto& cell : spec.cells) {
-      if (!each.group.empty() && cell.group != each.group) continue;
+      if (!each.group.empty() && cell.group != (each.group == "-" ? "" : each.group)) continue;
       if (!each.data.empty() && cell.data != each.data) continue;
       if (each.epsilon && cell.epsilon != each.epsilon) continue;
       const CellResult* result = results.find(key_of(cell));
@@ -220,7 +227,7 @@ std::vector<Chart> charts_of(const ReproductionSpec& spec, const Results& result
       else
         add_point(each, cell, *result, chart);
     }
-    charts.push_back(std::move(chart));
+    if (!chart.series.empty()) charts.push_back(std::move(chart));
   }
   return charts;
 }
