@@ -21,6 +21,10 @@ struct PublicFacts {
   /// A uniform number in [0, 1), drawn before anything else: for settings that are random (which
   /// iterate is returned), so that the run can be calibrated for them.
   double coin = 0.5;
+  /// The share of the budget that the rdp filter charges for one Gaussian release with this noise
+  /// multiplier on a Poisson sample of this rate; infinite if it would refuse it. Empty where no
+  /// budget is given.
+  std::function<double(double rate, double multiplier)> sampled_price = {};
 };
 
 /// A method with all settings decided, and where each came from.

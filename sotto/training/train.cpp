@@ -13,6 +13,7 @@
 #include "sotto/oracle/exact_oracle.hpp"
 #include "sotto/oracle/private_oracle.hpp"
 #include "sotto/privacy/calibrate.hpp"
+#include "sotto/privacy/filter.hpp"
 #include "sotto/training/measures.hpp"
 #include "sotto/training/run_facts.hpp"
 #include "sotto/training/tracer.hpp"
@@ -54,6 +55,20 @@ Expected<double> single_release_multiplier(const PublicProblem& problem,
   if (options.noise_multiplier) return *options.noise_multiplier / 10;
   return calibrate_noise([&](double z) { return Event::gaussian(z, problem.relation); },
                          {*options.epsilon, options.delta});
+}
+
+/// What the rdp filter would charge for a sampled release: it alone knows, for at small delta only
+/// its high orders count, and there a small multiplier costs far more than at order 2.
+std::function<double(double, double)> sampled_price(const PublicProblem& problem,
+                                                    const TrainOptions& options) {
+  if (!options.epsilon) return {};
+  return [target = Target{*options.epsilon, options.delta}, relation = problem.relation](
+             double rate, double multiplier) {
+    auto filter = make_rdp_filter(target);
+    if (!filter) return kInfinity;
+    const Event release = Event::poisson(rate, Event::gaussian(multiplier, relation));
+    return (*filter)->try_spend(release) ? (*filter)->spent() : kInfinity;
+  };
 }
 
 /// What a checkpoint file needs of the run, and the earlier state if there is one to continue.
@@ -159,9 +174,10 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
                             problem.constraint->to_string()));
   SOTTO_TRY(prepare_checkpoint(run, options));
   run.coin = run.resumed ? run.resumed->coin : make_stream(options, Purpose::kSelection).uniform();
-  PublicFacts facts{problem, 0, run.coin};
+  PublicFacts facts{problem, 0, run.coin, {}};
   if (is_private) {
     SOTTO_ASSIGN(facts.single_release_multiplier, single_release_multiplier(problem, options));
+    facts.sampled_price = sampled_price(problem, options);
   }
   SOTTO_ASSIGN(run.configured, run.method->configure(options.options, facts));
   if (!is_private) {

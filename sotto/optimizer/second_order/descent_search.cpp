@@ -16,9 +16,9 @@
 //             steps; tests by confidence bounds; constants of the loss at hand (G = R²/4 for
 //             logistic), not 1; the gap at w_0 from public facts, or from a charged value with a
 //             one-sided bound; line search also by the exponential mechanism; mini-batch noise is
-//             for the mean over b, sampling is Poisson, and a point is confirmed on the full batch
-//             before it is returned; nothing ever depends on the true loss; dp-gd-sosp tests
-//             on the same gradient that it steps with
+//             for the mean over b, sampling is Poisson, curvature steps are a batch's, and a point
+//             is confirmed on the full batch before it is returned; nothing ever depends on the
+//             true loss; dp-gd-sosp tests on the same gradient that it steps with
 //
 // letter  meaning                                 option
 // eps_g   tolerance of the gradient               gradient_tolerance
@@ -46,10 +46,11 @@ class DescentSearch final : public Optimizer {
   Plan plan(const PublicProblem& problem, double) const override {
     const std::int64_t d = problem.dimension;
     const std::int64_t hessian = o_.holds_everywhere ? 0 : d * (d + 1) / 2;
+    const std::int64_t glances = o_.expected_batch ? 1 + Scout::kMostGlances : 1;
     // Most steps make one release or two, a few more; samples beyond end the run like the budget.
     return {Event::compose({}),
             (2 * most_steps(o_, least_decrease()) + 64) * (d + 1 + o_.candidates) +
-                most_steps(o_, least_decrease()) * hessian,
+                most_steps(o_, least_decrease()) * glances * hessian,
             filter_of(o_)};
   }
 
@@ -78,7 +79,7 @@ class DescentSearch final : public Optimizer {
               : scout.look(expected_norm,
                            [&](double sigma) { return scout.slope(w, sigma, sampling); });
       if (!look) return ended(look.error(), w, t, scout);
-      auto step = next_step(oracle, scout, w, *look);
+      auto step = next_step(oracle, scout, w, *look, sampling);
       if (!step) return ended(step.error(), w, t, scout);
       if (!*step) return finished(w, t, kFound, scout);
       expected_norm = std::max(look->estimate, *o_.gradient_tolerance);
@@ -102,29 +103,38 @@ class DescentSearch final : public Optimizer {
   /// Each of the first phase's releases has an equal share.
   double first_multiplier(const Scout& scout, double share, const Sampling& sampling) const {
     const double ls = o_.line_search == "none" ? 0 : o_.line_search_share;
-    const double full = scout.multiplier_of_share(share * (1 - ls));
-    // A small batch costs about q² (e^(1/z²) - 1), which must not exceed its share.
-    if (sampling.rate >= 1) return full;
-    return std::max(1 / std::sqrt(std::log1p(1 / std::pow(full * sampling.rate, 2))), 0.4);
+    return scout.multiplier_of_share(share * (1 - ls), sampling);
   }
 
   /// The step away from w; nothing if w is accepted.
-  Expected<std::optional<Vector>> next_step(Oracle& oracle,
-                                            Scout& scout,
-                                            const Vector& w,
-                                            Look& look) const {
+  Expected<std::optional<Vector>> next_step(
+      Oracle& oracle, Scout& scout, const Vector& w, Look& look, const Sampling& sampling) const {
     const double eps_g = *o_.gradient_tolerance;
     if (o_.expected_batch && look.estimate <= eps_g) {
-      // A batch's gradient is not the data's: confirm on all rows.
+      // A saddle is left on a batch's word; a point is accepted on all rows' only.
+      if (!o_.holds_everywhere && o_.curvature_steps) {
+        SOTTO_ASSIGN(const CurvatureLook glance, scout.glance(w, sampling));
+        if (scout.bend(glance.hessian, glance.sigma) != Scout::Bend::kNo)
+          return curvature_step(oracle, scout, w, look, glance);
+      }
       SOTTO_ASSIGN(look, scout.slope(w, scout.finest(), Sampling::full()));
     } else if (look.upper > eps_g || o_.expected_batch) {
       return gradient_step(oracle, scout, w, look);
     }
     if (look.upper > eps_g) return gradient_step(oracle, scout, w, look);
     if (o_.holds_everywhere) return std::nullopt;
-    SOTTO_ASSIGN(const CurvatureLook curvature, scout.curvature(w));
+    SOTTO_ASSIGN(const CurvatureLook curvature, scout.curvature(w, Sampling::full()));
     if (curvature.lower >= -*o_.curvature_tolerance) return std::nullopt;
     if (!o_.curvature_steps) return gradient_step(oracle, scout, w, look);
+    return curvature_step(oracle, scout, w, look, curvature);
+  }
+
+  /// Along the lowest eigenvector, downhill.
+  Expected<std::optional<Vector>> curvature_step(Oracle& oracle,
+                                                 Scout& scout,
+                                                 const Vector& w,
+                                                 const Look& look,
+                                                 const CurvatureLook& curvature) const {
     Vector p = curvature.hessian.vectors.col(0);
     if (p.dot(look.gradient) > 0) p = -p;
     const double lambda = std::abs(curvature.hessian.values[0]);

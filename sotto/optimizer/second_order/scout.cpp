@@ -15,6 +15,12 @@
 namespace sotto {
 namespace {
 
+/// Few different multipliers keep the ledger's account short.
+constexpr double kGrid = 8;  ///< an octave
+double on_grid(double multiplier) {
+  return std::exp2(std::ceil(kGrid * std::log2(std::clamp(multiplier, 0.05, 0x1p30))) / kGrid);
+}
+
 /// What a Poisson-sampled Gaussian costs against a full-batch one, roughly: q^2 (e^(1/z^2) - 1).
 double relative_cost(double multiplier, const Sampling& sampling) {
   const double square = 1 / (multiplier * multiplier);
@@ -33,6 +39,12 @@ Scout::Scout(Oracle& oracle, const SearchOptions& options)
       reserve_(options.certificate_share) {
   const std::string filter = filter_of(options);
   factor_ = filter == "gaussian" ? 1 : filter == "zcdp" ? 1.4 : 2;
+  if (!options.expected_batch) return;
+  const double rate =
+      static_cast<double>(*options.expected_batch) / static_cast<double>(problem_.n);
+  if (rate < 1 && options.sampled_price)
+    least_multiplier_ =
+        multiplier_of_share((1 - reserve_) / kLeastReleases, Sampling::poisson(rate));
 }
 
 double Scout::batch(const Sampling& sampling) const {
@@ -63,13 +75,15 @@ double Scout::gradient_unit(const Vector& w, const Sampling& sampling) const {
   return reach / batch(sampling);
 }
 
-double Scout::hessian_unit(const Vector& w) const {
+double Scout::hessian_unit(const Vector& w, const Sampling& sampling) const {
   double radius = *options_.hessian_clip;
   if (bounded_)
     radius = std::min(radius, hessian_bound(problem_.loss, problem_.row_norm, w.norm()));
-  if (problem_.relation == Relation::kReplaceOne)
+  if (by_diameter(sampling))
     radius = hessian_diameter(problem_.loss, row_scale(problem_), w.norm(), radius);
-  return radius / static_cast<double>(problem_.n);
+  else
+    radius = sum_sensitivity(problem_.relation, radius);
+  return radius / batch(sampling);
 }
 
 double Scout::joint_clip(const Vector& w, double scale) const {
@@ -103,19 +117,26 @@ double Scout::hessian_scale(const Vector& w) const {
   return hessian_scale_for_tolerances(*options_.gradient_tolerance, *options_.curvature_tolerance);
 }
 
-double Scout::on_grid(double multiplier) const {
-  // Few different multipliers keep the ledger's account short.
-  return std::exp2(std::ceil(8 * std::log2(std::clamp(multiplier, 0.05, 0x1p30))) / 8);
+double Scout::price(double multiplier, const Sampling& sampling) const {
+  if (sampling.rate < 1 && options_.sampled_price)
+    return options_.sampled_price(sampling.rate, multiplier);
+  return factor_ * options_.single_release * options_.single_release *
+         relative_cost(multiplier, sampling);
+}
+
+/// Is this all that the batch's noise can be refined to?
+bool Scout::limited(double multiplier, const Sampling& sampling) const {
+  return sampling.rate < 1 && multiplier <= least_multiplier_;
 }
 
 Expected<double> Scout::buy(double multiplier, const Sampling& sampling) {
-  const double z = on_grid(multiplier);
-  const double cost = relative_cost(z, sampling);
-  const double share = factor_ * options_.single_release * options_.single_release * cost;
+  const double z =
+      limited(multiplier, sampling) ? std::max(least_multiplier_, 0.05) : on_grid(multiplier);
+  const double share = price(z, sampling);
   if (spent_ + share > 1 - reserve_)
     return fail(ErrorKind::kBudget, "what is left of the budget is kept for the certificate.");
   spent_ += share;
-  last_rho_ = cost / 2;
+  last_rho_ = relative_cost(z, sampling) / 2;
   return z;
 }
 
@@ -129,6 +150,20 @@ Expected<void> Scout::spend_rho(double rho) {
 
 double Scout::multiplier_of_share(double share) const {
   return options_.single_release > 0 ? options_.single_release * std::sqrt(factor_ / share) : 1;
+}
+
+double Scout::multiplier_of_share(double share, const Sampling& sampling) const {
+  if (sampling.rate >= 1 || options_.single_release == 0) return multiplier_of_share(share);
+  // The least on the grid whose price is within the share.
+  double low = std::round(kGrid * std::log2(on_grid(0))), high = 30 * kGrid;
+  while (low < high) {
+    const double middle = std::floor((low + high) / 2);
+    if (price(std::exp2(middle / kGrid), sampling) <= share)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return std::exp2(high / kGrid);
 }
 
 Look Scout::finish(const Vector& w, Vector gradient, double sigma) const {
@@ -146,7 +181,9 @@ Expected<Look> Scout::slope_with(const Vector& w, double multiplier, const Sampl
   SOTTO_ASSIGN(const double z, buy(multiplier, sampling));
   const GradientQuery query{w, sampling, *options_.clip_radius, z, rule()};
   SOTTO_ASSIGN(Released<Vector> g, oracle_.gradient(query));
-  return finish(w, std::move(g).value(), oracle_.gradient_sigma(query));
+  Look look = finish(w, std::move(g).value(), oracle_.gradient_sigma(query));
+  look.limited = limited(multiplier, sampling);
+  return look;
 }
 
 Expected<Look> Scout::slope(const Vector& w, double sigma, const Sampling& sampling) {
@@ -155,11 +192,13 @@ Expected<Look> Scout::slope(const Vector& w, double sigma, const Sampling& sampl
 
 Expected<Look> Scout::joint(const Vector& w, double sigma, const Sampling& sampling) {
   const double scale = hessian_scale(w);
-  SOTTO_ASSIGN(const double z, buy(sigma / joint_unit(w, scale, sampling), sampling));
+  const double wanted = sigma / joint_unit(w, scale, sampling);
+  SOTTO_ASSIGN(const double z, buy(wanted, sampling));
   SOTTO_ASSIGN(Released<NoisyGradientHessian> released,
                oracle_.gradient_and_hessian({w, sampling, joint_clip(w, scale), scale, z, rule()}));
   NoisyGradientHessian pair = std::move(released).value();
   Look look = finish(w, std::move(pair.gradient), pair.gradient_sigma);
+  look.limited = limited(wanted, sampling);
   Vector diagonal = pair.hessian.diagonal();
   problem_.regularizer.add_hessian_diagonal(w, diagonal);
   pair.hessian.diagonal() = diagonal;
@@ -168,19 +207,20 @@ Expected<Look> Scout::joint(const Vector& w, double sigma, const Sampling& sampl
   return look;
 }
 
-Expected<CurvatureLook> Scout::curvature(const Vector& w) {
+Expected<CurvatureLook> Scout::curvature(const Vector& w, const Sampling& sampling) {
   const double miss = 1 - options_.stop_confidence;
   // A quarter of eps_H: then any point with no eigenvalue below -eps_H/2 passes.
   const double sigma =
       *options_.curvature_tolerance / (4 * symmetric_noise_bound(1, problem_.dimension, miss));
-  SOTTO_ASSIGN(const double z, buy(sigma / hessian_unit(w), Sampling::full()));
+  SOTTO_ASSIGN(const double z, buy(sigma / hessian_unit(w, sampling), sampling));
   SOTTO_ASSIGN(Released<NoisyHessian> released,
-               oracle_.hessian({w, Sampling::full(), *options_.hessian_clip, z, rule()}));
+               oracle_.hessian({w, sampling, *options_.hessian_clip, z, rule()}));
   NoisyHessian H = std::move(released).value();
   Vector diagonal = H.value.diagonal();
   problem_.regularizer.add_hessian_diagonal(w, diagonal);
   H.value.diagonal() = diagonal;
-  CurvatureLook look{symmetric_eigen(H.value), H.sigma, 0};
+  SymmetricEigen eigen = symmetric_eigen(H.value);
+  CurvatureLook look{std::move(H.value), std::move(eigen), H.sigma, 0};
   look.lower = look.hessian.values[0] - symmetric_noise_bound(H.sigma, problem_.dimension, miss);
   return look;
 }
@@ -198,9 +238,7 @@ Expected<Scout::OperatorStep> Scout::operator_step(const Vector& w,
     wanted = std::min(
         wanted,
         *options_.curvature_tolerance / (4 * symmetric_noise_bound(1, problem_.dimension, miss)));
-  const double unit =
-      hessian_unit(w) / sampling.rate * (sampling.rate < 1 ? std::numbers::sqrt2 : 1);
-  SOTTO_ASSIGN(const double z, buy(wanted / unit, sampling));
+  SOTTO_ASSIGN(const double z, buy(wanted / hessian_unit(w, sampling), sampling));
   SOTTO_ASSIGN(const std::unique_ptr<NoisyOperator> H,
                oracle_.hessian_operator(
                    {w, sampling, *options_.hessian_clip, z, rule(), limits.most_products}));
@@ -224,10 +262,36 @@ Expected<Scout::OperatorStep> Scout::operator_step(const Vector& w,
   return result;
 }
 
+Scout::Bend Scout::bend(const SymmetricEigen& hessian, double sigma) const {
+  const double bar = -*options_.curvature_tolerance;
+  const double miss = options_.expected_batch ? 0.5 : 1 - options_.stop_confidence;
+  if (hessian.values[0] + symmetric_noise_bound(sigma, problem_.dimension, miss) < bar)
+    return Bend::kYes;
+  return options_.expected_batch && hessian.values[0] < bar ? Bend::kUnsure : Bend::kNo;
+}
+
+Scout::Bend Scout::bend(Look& look) const {
+  if (!look.hessian || options_.holds_everywhere) return Bend::kNo;
+  if (!look.eigen) look.eigen = symmetric_eigen(*look.hessian);
+  return bend(*look.eigen, look.hessian_sigma);
+}
+
+Expected<CurvatureLook> Scout::glance(const Vector& w, const Sampling& sampling) {
+  SOTTO_ASSIGN(CurvatureLook mean, curvature(w, sampling));
+  for (int k = 1; k < kMostGlances && bend(mean.hessian, mean.sigma) == Bend::kUnsure; ++k) {
+    SOTTO_ASSIGN(const CurvatureLook fresh, curvature(w, sampling));
+    const double a = 1 / (mean.sigma * mean.sigma), b = 1 / (fresh.sigma * fresh.sigma);
+    mean.matrix = (a * mean.matrix + b * fresh.matrix) / (a + b);
+    mean.hessian = symmetric_eigen(mean.matrix);
+    mean.sigma = 1 / std::sqrt(a + b);
+  }
+  return mean;
+}
+
 Expected<Look> Scout::look(double hint, const std::function<Expected<Look>(double)>& measure) {
   const double root = std::sqrt(static_cast<double>(problem_.dimension));
   std::optional<Look> mean;
-  while (true) {
+  for (int glances = 0;;) {
     const double sigma = std::max(finest(), options_.precision * hint / root);
     SOTTO_ASSIGN(Look fresh, measure(sigma));
     if (mean && fresh.sigma > 0) {
@@ -246,7 +310,11 @@ Expected<Look> Scout::look(double hint, const std::function<Expected<Look>(doubl
     }
     mean = std::move(fresh);
     const bool clear = mean->sigma * root <= 2 * options_.precision * mean->estimate;
-    if (clear || sigma <= finest() || mean->sigma == 0) return *std::move(mean);
+    if (clear || mean->sigma == 0) return *std::move(mean);
+    const Bend found = bend(*mean);
+    if (found == Bend::kYes) return *std::move(mean);
+    const bool again = found == Bend::kUnsure && ++glances < kMostGlances;
+    if ((sigma <= finest() || mean->limited) && !again) return *std::move(mean);
     hint = std::max(mean->estimate, hint / 16);
   }
 }

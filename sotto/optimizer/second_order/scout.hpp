@@ -20,11 +20,14 @@ struct Look {
   double estimate = 0;  ///< of the true norm
   double upper = 0;     ///< upper confidence bound on it
   std::optional<Matrix> hessian;
+  std::optional<SymmetricEigen> eigen;  ///< of the Hessian, once somebody asked
   double hessian_sigma = 0;
+  bool limited = false;  ///< finer noise is not to be had on this batch
 };
 
 /// A released Hessian, with the regularizer's added.
 struct CurvatureLook {
+  Matrix matrix;
   SymmetricEigen hessian;
   double sigma = 0;
   double lower = 0;  ///< lower confidence bound on the smallest eigenvalue
@@ -32,10 +35,15 @@ struct CurvatureLook {
 
 /// Asks an oracle with just the noise that a search needs: noise whose norm is `precision` of the
 /// gradient's, as far as earlier answers tell, and at the finest `precision` of eps_g. Releases are
-/// therefore chosen adaptively, under a filter. It keeps account of the budget's use as a guide -
-/// only the filter decides - and refuses (kBudget) what would eat the certificate's share.
+/// therefore chosen adaptively, under a filter. On a batch the noise is never so fine that fewer
+/// than kLeastReleases of its kind would use up the budget: a small batch at the precision of the
+/// full data may cost more than there is. It keeps account of the budget's use as a guide - only
+/// the filter decides - and refuses (kBudget) what would eat the certificate's share.
 class Scout {
  public:
+  static constexpr double kLeastReleases = 16;
+  static constexpr int kMostGlances = 4;
+
   Scout(Oracle& oracle, const SearchOptions& options);
 
   /// The noise's standard deviation at which a point can be accepted.
@@ -47,7 +55,7 @@ class Scout {
   /// Gradient and Hessian in one release; `sigma` is the gradient's.
   Expected<Look> joint(const Vector& w, double sigma, const Sampling& sampling);
   /// A Hessian precise enough to compare its smallest eigenvalue with -eps_H.
-  Expected<CurvatureLook> curvature(const Vector& w);
+  Expected<CurvatureLook> curvature(const Vector& w, const Sampling& sampling);
 
   /// A trust-region step for `look`'s gradient by products with a noisy Hessian that is never
   /// formed.
@@ -61,13 +69,27 @@ class Scout {
                                        const Sampling& sampling,
                                        LanczosOptions limits);
 
-  /// Repeats `measure(sigma)` with finer noise until the answer's norm stands out of it, or the
-  /// noise is at its finest; answers are averaged by precision. The first noise follows from
-  /// `hint`, about what norm to expect.
+  /// Repeats `measure(sigma)` with finer noise until the answer's norm stands out of it, its
+  /// Hessian is clearly bent, or the noise is at its finest; answers are averaged by precision. A
+  /// batch whose finest noise leaves it unsure of the bend is looked at again, kMostGlances times
+  /// at most: that is cheaper than the pass over all rows which a point without a bend is given.
+  /// The first noise follows from `hint`, about what norm to expect.
   Expected<Look> look(double hint, const std::function<Expected<Look>(double)>& measure);
 
-  /// A noise multiplier for a release worth `share` of the budget.
+  /// Is the smallest eigenvalue below -eps_H? Full batches: yes if even with all that the noise may
+  /// have added, else no. A batch only says where to go: yes with what the noise likely added,
+  /// unsure if without it.
+  enum class Bend { kNo, kUnsure, kYes };
+  Bend bend(const SymmetricEigen& hessian, double sigma) const;
+  /// Of a look's Hessian; kNo if it has none, or algebra says so.
+  Bend bend(Look& look) const;
+  /// The Hessian on batches until the bend is sure, kMostGlances at most.
+  Expected<CurvatureLook> glance(const Vector& w, const Sampling& sampling);
+
+  /// A noise multiplier for a full-batch release worth `share` of the budget.
   double multiplier_of_share(double share) const;
+  /// The same for a release on a Poisson sample.
+  double multiplier_of_share(double share, const Sampling& sampling) const;
   /// A slope at a fixed multiplier.
   Expected<Look> slope_with(const Vector& w, double multiplier, const Sampling& sampling);
   /// Pays (in the guide) for an exponential mechanism or a sparse vector session that costs
@@ -90,12 +112,13 @@ class Scout {
  private:
   bool by_diameter(const Sampling& sampling) const;
   double gradient_unit(const Vector& w, const Sampling& sampling) const;
-  double hessian_unit(const Vector& w) const;
+  double hessian_unit(const Vector& w, const Sampling& sampling) const;
   double joint_unit(const Vector& w, double scale, const Sampling& sampling) const;
   double hessian_scale(const Vector& w) const;
   double joint_clip(const Vector& w, double scale) const;
-  double on_grid(double multiplier) const;
+  double price(double multiplier, const Sampling& sampling) const;
   Expected<double> buy(double multiplier, const Sampling& sampling);
+  bool limited(double multiplier, const Sampling& sampling) const;
   Look finish(const Vector& w, Vector gradient, double sigma) const;
   Expected<Certificate> certify_now(const Vector& w);
   double batch(const Sampling& sampling) const;
@@ -109,7 +132,8 @@ class Scout {
   double spent_ = 0;   ///< share of the budget, about
   double reserve_ = 0;
   double last_rho_ = 0;
-  mutable double scale_ = 0;  ///< the last hessian_scale, for |w| about scale_length_
+  double least_multiplier_ = 0;  ///< on a batch
+  mutable double scale_ = 0;     ///< the last hessian_scale, for |w| about scale_length_
   mutable double scale_length_ = 0;
 };
 

@@ -175,6 +175,7 @@ Expected<SearchOptions> with_search_defaults(SearchOptions o, const PublicFacts&
   const auto d = static_cast<double>(p.dimension);
   const double R = row_scale(p);
   o.single_release = facts.single_release_multiplier;
+  o.sampled_price = facts.sampled_price;
   if (!o.clip_radius) {
     // The loss's own bound clips nothing, so that tests and certificates speak of F itself.
     const double bound = R * p.loss.sup_first;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,6 +51,7 @@ struct SearchOptions {
   bool curvature_steps = true;    ///< else the gradient's noise is what leaves a saddle
   bool holds_everywhere = false;  ///< the second-order condition, by algebra
   double single_release = 0;      ///< multiplier of one release with the whole budget; 0: exact
+  std::function<double(double, double)> sampled_price;  ///< see PublicFacts
 };
 
 /// Options of every search.

@@ -16,8 +16,8 @@
 //             is a confidence bound (stop = multiplier: the published one); positive
 //             semidefinite, not definite, in the subproblem's condition, so that the hard case is
 //             solved; dp-str takes both from one Poisson batch, priced by today's accounting
-//             (the published noise lacks a factor sqrt(T)); mini-batch runs confirm a point on
-//             the full batch before they return it
+//             (the published noise lacks a factor sqrt(T)); mini-batch runs leave a saddle on a
+//             batch's word, but confirm a point on the full batch before they return it
 //
 // letter  meaning                                 option
 // eps_g   tolerance of the gradient, alpha        gradient_tolerance
@@ -62,8 +62,7 @@ class TrustRegionSearch final : public Optimizer {
     std::int64_t t = 0;
     for (; t < T; ++t) {
       auto look = scout.look(expected_norm, [&](double sigma) {
-        return o_.solver == "lanczos" ? scout.slope(w, sigma, sampling)
-                                      : scout.joint(w, sigma, sampling);
+        return dense() ? scout.joint(w, sigma, sampling) : scout.slope(w, sigma, sampling);
       });
       if (!look) return ended(look.error(), w, t, scout);
       auto answer = judge(scout, w, *look, sampling);
@@ -94,14 +93,7 @@ class TrustRegionSearch final : public Optimizer {
                              static_cast<double>(problem.n));
   }
 
-  /// Even with all that the noise may have added the smallest eigenvalue is below -eps_H: a saddle
-  /// (or worse), which needs no finer look to be left.
-  bool clearly_bent(const Look& look, double lowest) const {
-    if (o_.holds_everywhere) return false;
-    const auto d = static_cast<std::int64_t>(look.gradient.size());
-    return lowest + symmetric_noise_bound(look.hessian_sigma, d, 1 - o_.stop_confidence) <
-           -*o_.curvature_tolerance;
-  }
+  bool dense() const { return o_.solver != "lanczos"; }
 
   /// Is w accepted? If not, the step that leads away from it.
   Expected<Answer> judge(Scout& scout,
@@ -110,10 +102,8 @@ class TrustRegionSearch final : public Optimizer {
                          const Sampling& sampling) const {
     Answer answer;
     const double eps_g = *o_.gradient_tolerance;
-    const bool dense = o_.solver != "lanczos";
-    SymmetricEigen H;
-    if (dense) H = symmetric_eigen(*look.hessian);
-    bool flat = o_.stop == "tested" && !(dense && clearly_bent(look, H.values[0]));
+    // A saddle (or worse) needs no finer look to be left.
+    bool flat = o_.stop == "tested" && scout.bend(look) == Scout::Bend::kNo;
     if (flat && o_.expected_batch && look.estimate <= eps_g) {
       // A batch's gradient is not the data's: confirm on all rows.
       SOTTO_ASSIGN(const Look whole, scout.slope(w, scout.finest(), Sampling::full()));
@@ -126,9 +116,10 @@ class TrustRegionSearch final : public Optimizer {
       answer.found = true;
       return answer;
     }
-    if (!dense) return without_matrix(scout, w, look, sampling, flat);
+    if (!dense()) return without_matrix(scout, w, look, sampling, flat);
+    SymmetricEigen H = look.eigen ? *std::move(look.eigen) : symmetric_eigen(*look.hessian);
     if (flat) {
-      SOTTO_ASSIGN(CurvatureLook precise, scout.curvature(w));
+      SOTTO_ASSIGN(CurvatureLook precise, scout.curvature(w, Sampling::full()));
       if (precise.lower >= -*o_.curvature_tolerance) {
         answer.found = true;
         return answer;
