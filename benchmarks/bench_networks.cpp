@@ -1,5 +1,5 @@
 // A private step (charge, sample, clip, sum, noise, update) on networks against PyTorch's step
-// without privacy (bench_networks_torch.py, its better number of threads, in the same run), and
+// without privacy (peers/networks_torch.py, its better number of threads, in the same run), and
 // against Sotto's own steps: not private, and at two points.
 
 #include <fmt/format.h>
@@ -71,7 +71,7 @@ double torch_step(const std::string& name, std::int64_t batch) {
   double best = std::numeric_limits<double>::infinity();
   for (const int threads : {1, thread_count()}) {
     const std::string command = fmt::format(
-        "/usr/bin/python3 {}/benchmarks/bench_networks_torch.py {} {} {} {} 2>/dev/null",
+        "/usr/bin/python3 {}/benchmarks/peers/networks_torch.py {} {} {} {} 2>/dev/null",
         SOTTO_SOURCE_DIR,
         name,
         batch,

@@ -99,7 +99,6 @@ void PerExampleSum::clipped_pairs(const Batch& batch,
           norms[k] = std::sqrt(norms[k] * norms[k] + part * part) * (1 + 0x1p-49);
         }
         clip_weights(norms, radius, weights);
-        std::fill(mine.block_sum.begin(), mine.block_sum.end(), 0.0);
         engine_.add_gradients(*mine.workspace, weights, mine.block_sum);
         mine.add_block_sum(scale_);
         engine_.add_hessians(*mine.workspace, weights, mine.matrix_sum);
@@ -120,7 +119,6 @@ void PerExampleSum::clipped_hessian_products(
     const std::span<double> weights(mine.weights.data(), count);
     engine_.evaluate_hessians(block, as_span(w), *mine.workspace, norms);
     clip_weights(norms, radius, weights);
-    std::fill(mine.block_sum.begin(), mine.block_sum.end(), 0.0);
     engine_.add_hessian_products(*mine.workspace, weights, as_span(v), mine.block_sum);
     mine.add_block_sum(scale_);
   });

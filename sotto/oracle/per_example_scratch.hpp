@@ -10,11 +10,13 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "sotto/core/parallel.hpp"
 #include "sotto/objective/engine.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
+#include "sotto/oracle/sum_grid_kernels.hpp"
 
 namespace sotto {
 
@@ -48,14 +50,26 @@ inline double sum_grid_scale(double radius) {
   return std::ldexp(1.0, kSumGridBits - exponent);
 }
 
+/// Up to so many units a clipped sum has room in 64 bits: 2^50 steps for each.
+inline constexpr std::int64_t kNarrowUnits = 1024;
+
+struct SumGridKernels {
+  internal::ToSumGrid to = internal::baseline::to_sum_grid;
+  internal::FromSumGrid from = internal::baseline::from_sum_grid;
+};
+const SumGridKernels& sum_grid_kernels();
+
 /// One thread's memory.
 struct PerExampleSum::Scratch {
   std::unique_ptr<Engine::Workspace> workspace;
   std::vector<double> norms;
   std::vector<double> weights;
   std::vector<double> more_weights;
-  std::vector<double> block_sum;
+  std::vector<double> block_sum;  ///< zero between blocks
   std::vector<Int128> total;
+  std::vector<std::int64_t> narrow_total;  ///< in the place of `total`, if `narrow`
+  bool narrow = false;
+  bool empty = true;  ///< narrow_total is yet to be written
   bool touched = false;
   std::int64_t balance = 0;  ///< units whose gradient was not clipped less those whose was
   // Hessians: made when first needed. The lower triangle of the sum as a d x d matrix, and packed.
@@ -68,22 +82,32 @@ struct PerExampleSum::Scratch {
   }
 
   void add_block_sum(double scale) {
-    for (std::size_t j = 0; j < block_sum.size(); ++j) total[j] += to_sum_grid(block_sum[j], scale);
+    if (narrow) {
+      sum_grid_kernels().to(block_sum.data(), scale, block_sum.size(), empty, narrow_total.data());
+      empty = false;
+      return;
+    }
+    for (std::size_t j = 0; j < block_sum.size(); ++j)
+      total[j] += to_sum_grid(std::exchange(block_sum[j], 0.0), scale);
   }
 };
 
 /// Small batches are cut into this many blocks, so that threads have something to share...
 inline constexpr std::int64_t kLeastBlocks = 4;
-/// ...unless they are so small that sharing costs more than it saves.
-inline constexpr std::int64_t kLeastShared = 96;
+/// ...or into half as many or one, where a block would have fewer units than this.
+inline constexpr std::int64_t kLeastShared = 48;
+
+inline std::int64_t shared_block_size(std::int64_t count) {
+  std::int64_t blocks = kLeastBlocks;
+  while (blocks > 1 && count < blocks * kLeastShared) blocks /= 2;
+  return std::max<std::int64_t>(1, (count + blocks - 1) / blocks);
+}
 
 template <class BlockBody>
 void PerExampleSum::for_each_block(const Batch& batch, const BlockBody& body, std::int64_t group) {
-  const std::int64_t count =
-      batch.all ? engine_.units() : static_cast<std::int64_t>(batch.indices.size());
+  const std::int64_t count = units_in(batch);
   std::int64_t size = engine_.block_size();
-  if (group == 1)
-    size = std::min(size, std::max(kLeastShared, (count + kLeastBlocks - 1) / kLeastBlocks));
+  if (group == 1) size = std::min(size, shared_block_size(count));
   const std::int64_t blocks = (count + size - 1) / size;
   parallel_for((blocks + group - 1) / group, [&](std::int64_t task, int worker) {
     Scratch& mine = scratch(worker);

@@ -16,14 +16,34 @@ PerExampleSum::~PerExampleSum() = default;
 PerExampleSum::Scratch& PerExampleSum::scratch(int worker) {
   Scratch& mine = *scratch_[static_cast<std::size_t>(worker)];
   if (!mine.touched) {
-    std::fill(mine.total.begin(), mine.total.end(), Int128{0});
+    if (!mine.narrow) std::fill(mine.total.begin(), mine.total.end(), Int128{0});
+    mine.empty = true;
     mine.balance = 0;
     mine.touched = true;
   }
   return mine;
 }
 
-void PerExampleSum::prepare(int workers, double scale) {
+const SumGridKernels& sum_grid_kernels() {
+  static const SumGridKernels chosen = [] {
+#ifdef SOTTO_HAS_X86_64_V3
+    if (__builtin_cpu_supports("x86-64-v3"))
+      return SumGridKernels{internal::x86_64_v3::to_sum_grid, internal::x86_64_v3::from_sum_grid};
+#endif
+    return SumGridKernels{};
+  }();
+  return chosen;
+}
+
+std::int64_t PerExampleSum::units_in(const Batch& batch) const {
+  return batch.all ? engine_.units() : static_cast<std::int64_t>(batch.indices.size());
+}
+
+bool PerExampleSum::is_narrow(const Batch& batch, double radius) const {
+  return std::isfinite(radius) && units_in(batch) <= kNarrowUnits;
+}
+
+void PerExampleSum::prepare(int workers, double scale, bool narrow) {
   scale_ = scale;
   while (static_cast<int>(scratch_.size()) < workers) {
     auto fresh = std::make_unique<Scratch>();
@@ -37,7 +57,11 @@ void PerExampleSum::prepare(int workers, double scale) {
     fresh->total.resize(std::max<std::size_t>(dimension, 1));
     scratch_.push_back(std::move(fresh));
   }
-  for (auto& each : scratch_) each->touched = false;
+  for (auto& each : scratch_) {
+    each->touched = false;
+    each->narrow = narrow;
+    if (narrow) each->narrow_total.resize(each->block_sum.size());
+  }
 }
 
 void PerExampleSum::clipped_gradients(const Batch& batch,
@@ -45,7 +69,7 @@ void PerExampleSum::clipped_gradients(const Batch& batch,
                                       double radius,
                                       Vector& sum) {
   SOTTO_CHECK(w.size() == engine_.parameters());
-  prepare(thread_count(), sum_grid_scale(radius));
+  prepare(thread_count(), sum_grid_scale(radius), is_narrow(batch, radius));
   const std::span<const double> point(w.data(), static_cast<std::size_t>(w.size()));
   for_each_block(batch, [&](const Block& block, Scratch& mine, bool) {
     const auto count = static_cast<std::size_t>(block.count);
@@ -54,7 +78,6 @@ void PerExampleSum::clipped_gradients(const Batch& batch,
     engine_.evaluate_gradients(block, point, *mine.workspace, norms);
     clip_weights(norms, radius, weights);
     mine.count(norms, radius);
-    std::fill(mine.block_sum.begin(), mine.block_sum.end(), 0.0);
     engine_.add_gradients(*mine.workspace, weights, mine.block_sum);
     mine.add_block_sum(scale_);
   });
@@ -66,7 +89,7 @@ void PerExampleSum::clipped_layer_gradients(const Batch& batch,
                                             double radius,
                                             Vector& sum) {
   SOTTO_CHECK(w.size() == engine_.parameters());
-  prepare(thread_count(), sum_grid_scale(radius));
+  prepare(thread_count(), sum_grid_scale(radius), is_narrow(batch, radius));
   const auto layers = static_cast<std::size_t>(engine_.layers());
   // Rounded down, so that the layers together stay within the radius.
   const double share = radius / std::sqrt(static_cast<double>(layers)) * (1 - 0x1p-50);
@@ -83,7 +106,6 @@ void PerExampleSum::clipped_layer_gradients(const Batch& batch,
     mine.count(norms, radius);
     engine_.layer_norms(*mine.workspace, layer_norms);
     clip_weights(layer_norms, share, weights);
-    std::fill(mine.block_sum.begin(), mine.block_sum.end(), 0.0);
     engine_.add_layer_gradients(*mine.workspace, weights, mine.block_sum);
     mine.add_block_sum(scale_);
   });
@@ -101,7 +123,7 @@ void PerExampleSum::clipped_gradient_pairs(
     const Batch& batch, const Vector& w, const Vector& before, const PairClip& clip, Vector& sum) {
   SOTTO_CHECK(w.size() == engine_.parameters() && before.size() == w.size());
   SOTTO_CHECK(clip.mixture >= 0 && clip.mixture <= 1);
-  prepare(thread_count(), sum_grid_scale(clip.reach()));
+  prepare(thread_count(), sum_grid_scale(clip.reach()), is_narrow(batch, clip.reach()));
   const auto span_of = [](const Vector& v) {
     return std::span<const double>(v.data(), static_cast<std::size_t>(v.size()));
   };
@@ -129,7 +151,6 @@ void PerExampleSum::clipped_gradient_pairs(
     }
     for (double& weight : gradient) weight *= clip.mixture;
     for (double& weight : difference) weight *= 1 - clip.mixture;
-    std::fill(mine.block_sum.begin(), mine.block_sum.end(), 0.0);
     engine_.add_gradient_pairs(*mine.workspace, gradient, difference, mine.block_sum);
     mine.add_block_sum(scale_);
   });
@@ -175,7 +196,15 @@ double PerExampleSum::sum_values(const Batch& batch,
 }
 
 void PerExampleSum::collect(Vector& sum) const {
-  sum.setZero(engine_.parameters());
+  sum.resize(engine_.parameters());
+  if (!scratch_.empty() && scratch_.front()->narrow) {
+    std::vector<const std::int64_t*> totals;
+    for (const auto& each : scratch_)
+      if (each->touched) totals.push_back(each->narrow_total.data());
+    sum_grid_kernels().from(
+        totals.data(), totals.size(), 1 / scale_, static_cast<std::size_t>(sum.size()), sum.data());
+    return;
+  }
   for (Eigen::Index j = 0; j < sum.size(); ++j) {
     Int128 total = 0;
     for (const auto& each : scratch_)

@@ -100,7 +100,10 @@ class PerExampleSum {
     return {v.data(), static_cast<std::size_t>(v.size())};
   }
   Scratch& scratch(int worker);
-  void prepare(int workers, double scale);
+  /// `narrow`: totals have room in 64 bits.
+  void prepare(int workers, double scale, bool narrow = false);
+  std::int64_t units_in(const Batch& batch) const;
+  bool is_narrow(const Batch& batch, double radius) const;
   void collect(Vector& sum) const;
 
   const Engine& engine_;

@@ -137,7 +137,10 @@ Released<Vector> PrivateOracle::release_mean(Vector sum,
   const double batch = expected_batch(claim.sampling);
   return GaussianMechanism::release(
              Sensitive<Vector>(std::move(sum), claim), std::move(receipt), noise_multiplier, noise_)
-      .map([&](Vector value) -> Vector { return value / batch; });
+      .map([&](Vector value) -> Vector {
+        value *= 1 / batch;  // in place, and faster than as many divisions
+        return value;
+      });
 }
 
 SensitivityClaim PrivateOracle::claim(const TermBounds& bounds, const Sampling& sampling) const {

@@ -1,9 +1,16 @@
 #include "sotto/random/batch_sampler.hpp"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
+#include <numeric>
+#include <span>
 
 #include "sotto/core/check.hpp"
 
@@ -15,6 +22,53 @@ constexpr int kLargestBlockBits = 40;
 constexpr int kLargestBitmapBits = 10;  // of a block; to scan more words costs more than to sort
 // Below one unit in this many, sorting a batch is cheaper than scanning a bitmap.
 constexpr std::int64_t kBitmapSparsity = 1024;
+
+constexpr int kWordBits = 64;
+
+/// out = base + place of each bit, increasing; returns the end. Most words have few bits, at places
+/// that no processor can guess: four are written in any case, and those that were not there are
+/// written over. There must be room for four more than there are bits.
+std::int64_t* write_places(std::uint64_t bits, std::int64_t base, std::int64_t* out) {
+  constexpr std::uint64_t kTop = std::uint64_t{1} << 63;
+  do {
+    int found = 0;
+    for (int k = 0; k < 4; ++k) {
+      out[k] = base + std::countr_zero(bits | kTop);
+      found += bits != 0;
+      bits &= bits - 1;
+    }
+    out += found;
+  } while (bits != 0);
+  return out;
+}
+
+/// A bit for each of 64 bytes: which are below `bound` >= 1, and which are equal to it.
+struct Compared {
+  std::uint64_t below = 0;
+  std::uint64_t equal = 0;
+};
+Compared compare(const std::array<std::uint8_t, kWordBits>& bytes, std::uint8_t bound) {
+  Compared result;
+#ifdef __SSE2__
+  const __m128i at = _mm_set1_epi8(static_cast<char>(bound));
+  const __m128i largest_below = _mm_set1_epi8(static_cast<char>(bound - 1));
+  for (std::size_t k = 0; k < kWordBits; k += 16) {
+    __m128i some;
+    std::memcpy(&some, bytes.data() + k, sizeof some);
+    const auto bits = [&](__m128i mask) {
+      return static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm_movemask_epi8(mask))) << k;
+    };
+    result.below |= bits(_mm_cmpeq_epi8(_mm_min_epu8(some, largest_below), some));
+    result.equal |= bits(_mm_cmpeq_epi8(some, at));
+  }
+#else
+  for (std::size_t k = 0; k < kWordBits; ++k) {
+    result.below |= std::uint64_t{bytes[k] < bound} << k;
+    result.equal |= std::uint64_t{bytes[k] == bound} << k;
+  }
+#endif
+  return result;
+}
 
 }  // namespace
 
@@ -38,11 +92,27 @@ void PoissonBatchSampler::draw(Stream& stream, std::vector<std::int64_t>& batch)
 }
 
 void PoissonBatchSampler::draw_by_unit(Stream& stream, std::vector<std::int64_t>& batch) const {
-  // 2^64 rate is an integer here: a double above 1/16 is a multiple of 2^-57.
-  const bool all = rate_ == 1;
-  const std::uint64_t threshold = all ? 0 : static_cast<std::uint64_t>(std::ldexp(rate_, 64));
-  for (std::int64_t unit = 0; unit < population_; ++unit) {
-    if (all || stream.next() < threshold) batch.push_back(unit);
+  if (rate_ == 1) {
+    batch.resize(static_cast<std::size_t>(population_));
+    std::iota(batch.begin(), batch.end(), std::int64_t{0});
+    return;
+  }
+  // 2^64 rate is an integer here: a double above 1/16 is a multiple of 2^-57. Most units are
+  // decided by the first byte of their number.
+  const auto threshold = static_cast<std::uint64_t>(std::ldexp(rate_, 64));
+  const auto first_byte = static_cast<std::uint8_t>(threshold >> 56);
+  const std::uint64_t rest = threshold & ((std::uint64_t{1} << 56) - 1);
+  std::array<std::uint8_t, kWordBits> bytes;
+  std::array<std::int64_t, kWordBits + 4> members;
+  for (std::int64_t start = 0; start < population_; start += kWordBits) {
+    stream.fill(std::as_writable_bytes(std::span(bytes)));
+    Compared units = compare(bytes, first_byte);
+    if (rest > 0)
+      for (std::uint64_t ties = units.equal; ties != 0; ties &= ties - 1)
+        if (stream.next() >> 8 < rest) units.below |= ties & (0 - ties);
+    if (population_ - start < kWordBits)
+      units.below &= (std::uint64_t{1} << (population_ - start)) - 1;
+    batch.insert(batch.end(), members.data(), write_places(units.below, start, members.data()));
   }
 }
 
@@ -63,25 +133,11 @@ void PoissonBatchSampler::place_with_bitmap(Stream& stream,
     placed += (word & bit) == 0;
     word |= bit;
   }
-  // Most words hold few units, at places that no processor can guess: four are written in any case,
-  // and those that were not there are written over.
-  constexpr std::uint64_t kTop = std::uint64_t{1} << 63;
   const std::size_t first = batch.size();
   batch.resize(first + members + 4);
   std::int64_t* out = batch.data() + first;
-  for (std::size_t w = 0; w < words; ++w) {
-    const std::int64_t base = start + static_cast<std::int64_t>(w) * 64;
-    std::uint64_t bits = bitmap[w];
-    do {
-      int found = 0;
-      for (int k = 0; k < 4; ++k) {
-        out[k] = base + std::countr_zero(bits | kTop);
-        found += bits != 0;
-        bits &= bits - 1;
-      }
-      out += found;
-    } while (bits != 0);
-  }
+  for (std::size_t w = 0; w < words; ++w)
+    out = write_places(bitmap[w], start + static_cast<std::int64_t>(w) * kWordBits, out);
   batch.resize(first + members);
 }
 

@@ -1,11 +1,11 @@
 #include "sotto/random/gaussian.hpp"
 
-#include <openssl/crypto.h>
-
 #include <algorithm>
 #include <array>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/parallel.hpp"
+#include "sotto/random/erase.hpp"
 #include "sotto/random/gaussian_kernels.hpp"
 
 namespace sotto {
@@ -14,7 +14,11 @@ namespace {
 using internal::kGaussianGroup;
 using internal::kGaussianWords;
 
-constexpr std::size_t kChunkGroups = 32;  // 36 KiB of random words at a time: stays in the cache
+constexpr std::size_t kGroupBytes = kGaussianGroup * kGaussianWords * sizeof(std::uint64_t);
+constexpr std::size_t kChunkGroups = 8;  // 9 KiB of random words at a time: first-level cache
+constexpr std::size_t kChunk = kChunkGroups * kGaussianGroup;
+constexpr std::size_t kTaskChunks = 8;  // of which threads share many samples
+constexpr std::size_t kTask = kTaskChunks * kChunk;
 
 struct Kernels {
   internal::GaussianKernel rounded_gaussian = internal::baseline::rounded_gaussian;
@@ -33,44 +37,49 @@ const Kernels& kernels() {
   return chosen;
 }
 
+/// Calls body(first, samples) for consecutive pieces of `count` samples; which words of the stream
+/// become which sample does not depend on the threads.
+template <class Body>
+void for_each_chunk(Stream& stream, std::size_t count, const Body& body) {
+  const std::size_t groups = (count + kGaussianGroup - 1) / kGaussianGroup;
+  const Stream::Section section = stream.take(groups * kGroupBytes);
+  const std::size_t tasks = (count + kTask - 1) / kTask;
+  const auto run = [&](std::int64_t task, int) {
+    // Vectors that cross cache lines are slow.
+    alignas(64) std::array<std::uint64_t, kChunk * kGaussianWords> words;
+    alignas(64) std::array<std::int64_t, kChunk> samples;
+    const std::size_t begin = static_cast<std::size_t>(task) * kTask;
+    const std::size_t end = std::min(begin + kTask, count);
+    for (std::size_t first = begin; first < end; first += kChunk) {
+      const std::size_t size = std::min(kChunk, end - first);
+      const std::size_t wanted = (size + kGaussianGroup - 1) / kGaussianGroup;
+      section.read(first / kGaussianGroup * kGroupBytes,
+                   std::as_writable_bytes(std::span(words)).first(wanted * kGroupBytes));
+      kernels().rounded_gaussian(words.data(), wanted, samples.data());
+      body(first, std::span<const std::int64_t>(samples).first(size));
+    }
+    // What is left here would give the noise away.
+    const std::size_t used = std::min(kChunk, end - begin + kGaussianGroup - 1);
+    internal::erase(words.data(), used * kGaussianWords * sizeof words[0]);
+    internal::erase(samples.data(), used * sizeof samples[0]);
+  };
+  parallel_for(static_cast<std::int64_t>(tasks), run);
+}
+
 }  // namespace
 
 void sample_rounded_gaussian(Stream& stream, std::span<std::int64_t> out) {
-  const internal::GaussianKernel kernel = kernels().rounded_gaussian;
-  std::array<std::uint64_t, kChunkGroups * kGaussianGroup * kGaussianWords> words;
-  const std::size_t most_groups =
-      std::min(kChunkGroups, (out.size() + kGaussianGroup - 1) / kGaussianGroup);
-  while (!out.empty()) {
-    const std::size_t groups = std::min(kChunkGroups, out.size() / kGaussianGroup);
-    if (groups > 0) {
-      const std::span chunk = std::span(words).first(groups * kGaussianGroup * kGaussianWords);
-      stream.fill(std::as_writable_bytes(chunk));
-      kernel(words.data(), groups, out.data());
-      out = out.subspan(groups * kGaussianGroup);
-    } else {
-      std::array<std::int64_t, kGaussianGroup> last;
-      stream.fill(std::as_writable_bytes(std::span(words).first(kGaussianGroup * kGaussianWords)));
-      kernel(words.data(), 1, last.data());
-      std::copy_n(last.begin(), out.size(), out.begin());
-      OPENSSL_cleanse(last.data(), sizeof last);
-      out = {};
-    }
-  }
-  // What is left here would give the noise away.
-  OPENSSL_cleanse(words.data(), most_groups * kGaussianGroup * kGaussianWords * sizeof words[0]);
+  for_each_chunk(stream, out.size(), [&](std::size_t first, std::span<const std::int64_t> samples) {
+    std::copy(samples.begin(), samples.end(), out.begin() + static_cast<std::ptrdiff_t>(first));
+  });
 }
 
 void add_rounded_gaussian(Stream& stream, std::span<double> values, double unit) {
   SOTTO_CHECK(unit >= 0x1p-800 && unit <= 0x1p800);
-  std::array<std::int64_t, kChunkGroups * kGaussianGroup> noise;
-  const std::size_t most = std::min(noise.size(), values.size());
-  while (!values.empty()) {
-    const std::span chunk = std::span(noise).first(std::min(most, values.size()));
-    sample_rounded_gaussian(stream, chunk);
-    kernels().add_on_grid(values.data(), chunk.data(), chunk.size(), unit);
-    values = values.subspan(chunk.size());
-  }
-  OPENSSL_cleanse(noise.data(), most * sizeof noise[0]);
+  for_each_chunk(
+      stream, values.size(), [&](std::size_t first, std::span<const std::int64_t> noise) {
+        kernels().add_on_grid(values.data() + first, noise.data(), noise.size(), unit);
+      });
 }
 
 }  // namespace sotto

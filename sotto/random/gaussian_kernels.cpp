@@ -1,5 +1,6 @@
 #include "sotto/random/gaussian_kernels.hpp"
 
+#include "sotto/core/lane_integers.hpp"
 #include "sotto/random/gaussian_table.hpp"
 #include "sotto/random/grid_rounding.hpp"
 
@@ -51,8 +52,51 @@ void rounded_gaussian(const std::uint64_t* words, std::size_t groups, std::int64
   }
 }
 
+#ifdef __FMA__
+
+namespace {
+
+using Real = double __attribute__((vector_size(32)));
+
+/// Four values at once, as nearest_step does few steps; false, and nothing is done, if one is
+/// beyond these or not a number.
+inline bool add_four_on_grid(double* values, const std::int64_t* noise, double unit) {
+  const double inverse = 1 / unit;
+  Real value;
+  Signed steps;
+  __builtin_memcpy(&value, values, sizeof value);
+  __builtin_memcpy(&steps, noise, sizeof steps);
+  Real product = value * inverse;
+  asm("" : "+x"(product));  // rounded, as nearest_step rounds it: not fused with the sum
+  const Signed within = (product < kFewSteps) & (product > -kFewSteps);
+  if ((within[0] & within[1] & within[2] & within[3]) == 0) return false;
+  const Real shifted = product + kLaneShift;
+  const Real whole = shifted - kLaneShift;
+  Real rest;
+  for (int i = 0; i < 4; ++i) rest[i] = __builtin_fma(-whole[i], unit, value[i]);
+  rest *= inverse;
+  asm("" : "+x"(rest));
+  steps +=
+      shifted_integer<Real, Signed>(shifted) + shifted_integer<Real, Signed>(rest + kLaneShift);
+  const Real result = to_double<Real, Signed>(steps) * unit;
+  __builtin_memcpy(values, &result, sizeof result);
+  return true;
+}
+
+}  // namespace
+
+#endif
+
 void add_on_grid(double* values, const std::int64_t* noise, std::size_t count, double unit) {
-  for (std::size_t i = 0; i < count; ++i) {
+  std::size_t i = 0;
+#ifdef __FMA__
+  for (; i + kLanes <= count; i += kLanes) {
+    if (add_four_on_grid(values + i, noise + i, unit)) continue;
+    for (std::size_t k = i; k < i + kLanes; ++k)
+      values[k] = static_cast<double>(nearest_step(values[k], unit) + noise[k]) * unit;
+  }
+#endif
+  for (; i < count; ++i) {
     values[i] = static_cast<double>(nearest_step(values[i], unit) + noise[i]) * unit;
   }
 }

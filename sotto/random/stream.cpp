@@ -1,6 +1,5 @@
 #include "sotto/random/stream.hpp"
 
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <sys/random.h>
 
@@ -10,17 +9,15 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
+#include "sotto/random/counter_mode.hpp"
+#include "sotto/random/erase.hpp"
 
 namespace sotto {
 namespace {
 
-constexpr std::size_t kKeyBytes = 32;
 constexpr std::size_t kBufferBytes = 8192;
-// Counter mode is the encryption of zeros; one EVP call encrypts at most this many of them.
-constexpr std::size_t kChunkBytes = 16384;
-constexpr std::array<unsigned char, kChunkBytes> kZeros{};
 
-using Key = std::array<unsigned char, kKeyBytes>;
+using Key = internal::CounterMode::Key;
 
 Key system_key() {
   Key key;
@@ -51,40 +48,21 @@ Key derived_key(std::uint64_t seed, Purpose purpose, std::uint64_t instance) {
 }  // namespace
 
 struct Stream::State {
-  EVP_CIPHER_CTX* cipher = EVP_CIPHER_CTX_new();
+  internal::CounterMode cipher;
   std::array<std::byte, kBufferBytes> buffer;
   bool insecure;
   std::uint64_t generated = 0;  // bytes of the key stream
 
-  State(Key key, bool is_insecure) : insecure(is_insecure) {
-    const std::array<unsigned char, 16> counter{};
-    const bool ready =
-        cipher != nullptr &&
-        EVP_EncryptInit_ex2(cipher, EVP_aes_256_ctr(), key.data(), counter.data(), nullptr) == 1;
-    OPENSSL_cleanse(key.data(), key.size());
-    SOTTO_CHECK(ready);
+  State(Key key, bool is_insecure) : cipher(key), insecure(is_insecure) {
+    internal::erase(key.data(), key.size());
   }
-  ~State() {
-    EVP_CIPHER_CTX_free(cipher);  // OpenSSL erases the key schedule
-    OPENSSL_cleanse(buffer.data(), buffer.size());
-  }
+  ~State() { internal::erase(buffer.data(), buffer.size()); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  void generate(std::byte* out, std::size_t size) {
-    generated += size;
-    while (size > 0) {
-      const std::size_t chunk = std::min(size, kChunkBytes);
-      int written = 0;
-      SOTTO_CHECK(EVP_EncryptUpdate(cipher,
-                                    reinterpret_cast<unsigned char*>(out),
-                                    &written,
-                                    kZeros.data(),
-                                    static_cast<int>(chunk)) == 1 &&
-                  written == static_cast<int>(chunk));
-      out += chunk;
-      size -= chunk;
-    }
+  void generate(std::span<std::byte> out) {
+    cipher.generate(generated, out);
+    generated += out.size();
   }
 };
 
@@ -117,19 +95,29 @@ std::uint64_t Stream::position() const {
 
 void Stream::skip_to(std::uint64_t position) {
   SOTTO_CHECK(insecure());
-  constexpr std::uint64_t kBlockBytes = 16;
-  std::array<unsigned char, kBlockBytes> counter{};  // big-endian
-  for (std::size_t byte = 0; byte < 8; ++byte)
-    counter[15 - byte] = static_cast<unsigned char>((position / kBlockBytes) >> (8 * byte));
-  SOTTO_CHECK(EVP_EncryptInit_ex2(state_->cipher, nullptr, nullptr, counter.data(), nullptr) == 1);
-  state_->generated = position - position % kBlockBytes;
+  state_->generated = position;
   next_ = end_ = nullptr;
-  std::array<std::byte, kBlockBytes> skipped;
-  fill(std::span(skipped).first(position % kBlockBytes));
+}
+
+Stream::Section Stream::take(std::size_t bytes) {
+  const auto buffered = static_cast<std::size_t>(end_ - next_);
+  const Section section(state_.get(), state_->generated - buffered, bytes);
+  if (bytes <= buffered) {
+    next_ += bytes;
+  } else {
+    state_->generated += bytes - buffered;
+    next_ = end_ = nullptr;
+  }
+  return section;
+}
+
+void Stream::Section::read(std::size_t offset, std::span<std::byte> out) const {
+  SOTTO_CHECK(offset <= size_ && out.size() <= size_ - offset);
+  state_->cipher.generate_shared(begin_ + offset, out);
 }
 
 void Stream::refill() {
-  state_->generate(state_->buffer.data(), kBufferBytes);
+  state_->generate(state_->buffer);
   next_ = state_->buffer.data();
   end_ = next_ + kBufferBytes;
 }
@@ -140,7 +128,7 @@ void Stream::fill(std::span<std::byte> bytes) {
   next_ += buffered;
   bytes = bytes.subspan(buffered);
   if (bytes.size() >= kBufferBytes / 2) {
-    state_->generate(bytes.data(), bytes.size());
+    state_->generate(bytes);
   } else if (!bytes.empty()) {
     refill();
     std::copy_n(next_, bytes.size(), bytes.data());

@@ -42,6 +42,12 @@ class Stream {
   void skip_to(std::uint64_t position);
 
   void fill(std::span<std::byte> bytes);
+
+  /// Bytes that were set aside for several threads; not to be used after its stream.
+  class Section;
+  /// The next bytes, which fill would hand out: nobody else gets them.
+  Section take(std::size_t bytes);
+
   std::uint64_t next() {  ///< 64 uniform bits
     std::uint64_t word;
     if (static_cast<std::size_t>(end_ - next_) < sizeof word) return next_after_refill();
@@ -61,6 +67,21 @@ class Stream {
   std::unique_ptr<State> state_;
   const std::byte* next_ = nullptr;  // what is left of the state's buffer
   const std::byte* end_ = nullptr;
+};
+
+class Stream::Section {
+ public:
+  /// out = the section's bytes [offset, offset + out.size()). Threads may call it at the same time;
+  /// whoever reads a byte twice uses it twice.
+  void read(std::size_t offset, std::span<std::byte> out) const;
+
+ private:
+  friend class Stream;
+  Section(const State* state, std::uint64_t begin, std::size_t size)
+      : state_(state), begin_(begin), size_(size) {}
+  const State* state_;
+  std::uint64_t begin_;
+  std::size_t size_;
 };
 
 }  // namespace sotto

@@ -210,6 +210,9 @@ inline std::vector<NamedSpec> layer_zoo() {
   return {
       {"linear", make_spec({13, 1, 1}, {"linear 9", "linear 5"})},
       {"linear_nobias", make_spec({13, 1, 1}, {"linear 9 nobias", "linear 5"})},
+      {"long_input", make_spec({131, 1, 1}, {"linear 7"})},
+      {"long_input_nobias", make_spec({136, 1, 1}, {"linear 16 nobias", "tanh", "linear 3"})},
+      {"long_inside", make_spec({9, 1, 1}, {"linear 130", "tanh", "linear 5"})},
       {"relu", make_spec({11, 1, 1}, {"linear 19", "relu", "linear 4"})},
       {"tanh", make_spec({11, 1, 1}, {"linear 19", "tanh", "linear 4"})},
       {"sigmoid", make_spec({11, 1, 1}, {"linear 19", "sigmoid", "linear 4"})},

@@ -105,6 +105,39 @@ TEST(NetworkEngine, FrozenLayersAreNotTrainedAndTheirFeaturesChangeNothing) {
   EXPECT_FALSE(frozen_features(table, spec, all).value());
 }
 
+TEST(NetworkEngine, FeaturesOfALongLayerChangeNothing) {
+  NetworkSpec spec = make_spec({9, 1, 1}, {"linear 150", "tanh", "linear 6"});
+  const Vector all = initial_weights(spec, 2);
+  const Table table = random_rows(spec, 20, 9);
+  const auto whole = NetworkEngine::make(table, spec).value();
+  spec.layers[0].frozen = true;
+  const auto features = frozen_features(table, spec, all).value();
+  const auto rest = NetworkEngine::make(features->table, features->rest).value();
+  const Vector w = all.tail(rest->parameters());
+  for (std::int64_t unit = 0; unit < 20; ++unit)
+    EXPECT_EQ(gradient_of(*rest, unit, w), gradient_of(*whole, unit, all).tail(w.size()));
+}
+
+TEST(NetworkEngine, LongInputsAreNormalizedToo) {
+  NetworkSpec spec = make_spec({200, 1, 1}, {"linear 4"});
+  const Table raw = random_rows(spec, 40, 9);
+  NetworkSpec scaled = spec;
+  scaled.mean.assign(200, 0.5);
+  scaled.deviation.assign(200, 0.25);
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < 40; ++i)
+    for (std::int64_t j = 0; j < 200; ++j) values.push_back(raw.row(i)[j] * 4 - 2);
+  const Table table = TableBuilder::dense(
+      40, 200, values, std::vector<float>(raw.labels().begin(), raw.labels().end()), {});
+  const auto first = NetworkEngine::make(raw, scaled).value();
+  const auto second = NetworkEngine::make(table, spec).value();
+  const Vector w = initial_weights(spec, 3);
+  for (std::int64_t unit = 0; unit < 40; ++unit)
+    EXPECT_LT((gradient_of(*first, unit, w) - gradient_of(*second, unit, w)).norm(), 1e-5);
+  testing::expect_contributions_bounded(*first, span_of(w), false, 1e-9);
+  testing::expect_blocks_agree(*first, span_of(w), false);
+}
+
 TEST(NetworkEngine, WeightZeroAddsNothingOfAGradientThatIsNotFinite) {
   const NetworkSpec spec = make_spec({1, 6, 6}, {"conv 5 3", "relu", "flatten", "linear 3"});
   const Table table = random_rows(spec, 3, 9);

@@ -106,6 +106,21 @@ TEST(PerExampleSum, ABatchIsTheSumOverItsIndices) {
   EXPECT_EQ(sum, Vector::Zero(3)) << "an empty batch sums to nothing";
 }
 
+// Small batches are summed in 64 bits, large ones in 128: the same numbers in blocks of one unit,
+// where every block's sum is a clipped gradient.
+TEST(PerExampleSum, SmallAndLargeBatchesAreSummedAlike) {
+  auto gradients = random_gradients(1024, 7, 3);
+  const FixedGradients small(gradients, 1);
+  gradients.resize(1025, std::vector<double>(7, 0.0));
+  const FixedGradients large(gradients, 1);
+  for (const double radius : {1e-3, 1.0, 2.0}) {
+    Vector narrow, wide;
+    PerExampleSum(small).clipped_gradients({}, Vector::Zero(7), radius, narrow);
+    PerExampleSum(large).clipped_gradients({}, Vector::Zero(7), radius, wide);
+    EXPECT_EQ(narrow, wide) << radius;
+  }
+}
+
 TEST(PerExampleSum, LossesAreClippedToTheirRange) {
   const double nan = std::nan("");
   const FixedGradients engine({{0.5}, {-1.0}, {7.0}, {nan}});

@@ -6,8 +6,10 @@
 #include <limits>
 #include <vector>
 
+#include "sotto/core/parallel.hpp"
 #include "sotto/random/gaussian_kernels.hpp"
 #include "sotto/random/gaussian_table.hpp"
+#include "sotto/random/grid_rounding.hpp"
 
 namespace sotto {
 namespace {
@@ -117,6 +119,66 @@ TEST(RoundedGaussian, LongRequestsStartLikeShortOnes) {
     EXPECT_EQ(part, std::vector(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
   }
   sample_rounded_gaussian(stream, {});
+}
+
+std::vector<internal::GridKernel> grid_kernels() {
+  std::vector<internal::GridKernel> result = {internal::baseline::add_on_grid};
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("x86-64-v3")) result.push_back(internal::x86_64_v3::add_on_grid);
+#endif
+  return result;
+}
+
+TEST(RoundedGaussian, EveryKernelAddsTheSameStepsOfTheGrid) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Stream random = Stream::seeded(5, Purpose::kData);
+  for (const double unit : {0x1p-40, 1.0, 3e-9, 0.7}) {
+    std::vector<double> values = {0.0,
+                                  -0.0,
+                                  0.5,
+                                  1.5,
+                                  -2.5,
+                                  1e300,
+                                  -1e300,
+                                  kInfinity,
+                                  -kInfinity,
+                                  std::numeric_limits<double>::quiet_NaN(),
+                                  0x1p43,
+                                  -0x1p43};
+    for (double& value : values) value *= unit;
+    for (int k = 0; k < 4000; ++k)
+      values.push_back(std::ldexp(random.uniform() - 0.5, static_cast<int>(random.below(70))) *
+                       unit);
+    std::vector<std::int64_t> noise(values.size());
+    for (auto& each : noise)
+      each = static_cast<std::int64_t>(random.next()) >> static_cast<int>(20 + random.below(40));
+    for (const auto kernel : grid_kernels()) {
+      for (const std::size_t count : {values.size(), values.size() - 3, std::size_t{2}}) {
+        std::vector<double> found = values;
+        kernel(found.data(), noise.data(), count, unit);
+        for (std::size_t i = 0; i < count; ++i) {
+          const std::int64_t steps = internal::nearest_step(values[i], unit) + noise[i];
+          ASSERT_EQ(found[i], static_cast<double>(steps) * unit) << values[i] << " " << noise[i];
+        }
+      }
+    }
+  }
+}
+
+TEST(RoundedGaussian, DoesNotDependOnTheNumberOfThreads) {
+  std::vector<std::vector<double>> results;
+  for (const int threads : {1, 2, 5}) {
+    set_thread_count(threads);
+    Stream stream = Stream::seeded(1, Purpose::kNoise);
+    stream.next();  // from a place inside a block of the cipher
+    std::vector<double> values(5000, 0.25);
+    add_rounded_gaussian(stream, values, 0x1p-34);
+    values.push_back(static_cast<double>(stream.next() >> 12));
+    results.push_back(values);
+  }
+  set_thread_count(0);
+  EXPECT_EQ(results[1], results[0]);
+  EXPECT_EQ(results[2], results[0]);
 }
 
 }  // namespace

@@ -69,6 +69,28 @@ TEST(Stream, ASeededStreamGoesOnFromAnyPlace) {
   }
 }
 
+TEST(Stream, ASectionHoldsTheBytesThatWouldHaveComeNext) {
+  std::vector<std::byte> whole(50000);
+  Stream::seeded(3, Purpose::kData).fill(whole);
+  for (const std::size_t before : {0u, 8u, 100u, 8184u, 9000u})
+    for (const std::size_t size : {0u, 16u, 100u, 8100u, 20000u}) {
+      Stream stream = Stream::seeded(3, Purpose::kData);
+      std::vector<std::byte> bytes(before);
+      stream.fill(bytes);
+      const Stream::Section section = stream.take(size);
+      EXPECT_EQ(stream.position(), before + size);
+      std::vector<std::byte> rest(1000), part(size / 2);
+      stream.fill(rest);
+      section.read(size - part.size(), part);
+      EXPECT_TRUE(
+          std::equal(rest.begin(), rest.end(), whole.begin() + static_cast<long>(before + size)));
+      EXPECT_TRUE(std::equal(part.begin(),
+                             part.end(),
+                             whole.begin() + static_cast<long>(before + size - part.size())));
+      EXPECT_THROW(section.read(size, std::span(rest).first(1)), std::logic_error);
+    }
+}
+
 TEST(Stream, OfASecureKindHasNoPlace) {
   EXPECT_THROW(Stream::secure(Purpose::kNoise).position(), std::logic_error);
   EXPECT_THROW(Stream::secure(Purpose::kNoise).skip_to(1), std::logic_error);

@@ -31,7 +31,9 @@ std::vector<std::string> private_methods() {
 // batches of a tenth of the records 2.3 (dp-sgd), most of whose curve needs more runs to be seen.
 // auto runs dp-gd with its own settings, where the canary's gradient falls below the clip radius as
 // the model learns it; dp-agd's filter claims what any rho-zCDP run could do, of which Gaussian
-// releases are a part. A method that is not listed must only keep its claim.
+// releases are a part. A method that is not listed must only keep its claim. What is found of
+// dp-srm with 1000 runs depends much on the seed (1.4 to 5.6 in 24 of them), so it is attacked with
+// more.
 const std::map<std::string, double> kLeast = {{"rrpsgd", 2},
                                               {"dp-srm", 2.4},
                                               {"private-spiderboost", 4},
@@ -47,7 +49,7 @@ TEST_P(EveryMethod, IsAttackedWellAndKeepsItsClaim) {
   options.method = GetParam();
   options.epsilon = 8;
   options.confidence = 1 - 1e-8;
-  const auto judged = audit(options, 1000);
+  const auto judged = audit(options, options.method == "dp-srm" ? 4000 : 1000);
   ASSERT_TRUE(judged) << judged.error().message;
   EXPECT_LE(judged->lower_bound, 8);
   if (const auto known = kLeast.find(GetParam()); known != kLeast.end()) {

@@ -193,6 +193,9 @@ void NetworkEngine::build(const Vector& frozen) {
   for (std::size_t j = 0; j < features.size(); ++j)
     if (features[j] >= 0) input_places_[to_size(features[j])] = static_cast<std::int32_t>(j);
   input_in_order_ = network::in_order(input_places_);
+  reads_rows_ = layers_.front()->reads_rows();
+  rows_in_place_ = reads_rows_ && input_in_order_ && spec_.mean.empty() &&
+                   spec_.deviation.empty() && table_.stride() == layers_.front()->in().size();
   if (spec_.mean.empty() && spec_.deviation.empty()) return;
   const std::int64_t pixels = spec_.input.height * spec_.input.width;
   for (std::int64_t column = 0; column < spec_.input.size(); ++column) {
@@ -211,7 +214,7 @@ NetworkEngine::Storage NetworkEngine::make_storage() const {
     Storage::Slot slot;
     slot.dense = network::Buffer(block_size_ * form.dense);
     slot.left = network::Buffer(block_size_ * form.left);
-    slot.right = network::Buffer(block_size_ * form.right);
+    if (!shares_inputs(each)) slot.right = network::Buffer(block_size_ * form.right);
     storage.slots.push_back(std::move(slot));
   }
   return storage;
@@ -232,6 +235,9 @@ std::unique_ptr<Engine::Workspace> NetworkEngine::make_workspace() const {
     scratch->memory.push_back(layers_[i]->make_memory(kChunk));
   }
   scratch->storage[0] = make_storage();
+  if (reads_rows_) scratch->inputs.resize(to_size(block_size_));
+  if (reads_rows_ && !rows_in_place_)
+    scratch->loaded = network::Buffer(block_size_ * layers_.front()->in().size());
   return scratch;
 }
 
@@ -275,16 +281,47 @@ void NetworkEngine::load_input(std::int64_t row, float* input) const {
     input[input_places_[j]] = from[j] * input_scale_[j] + input_shift_[j];
 }
 
+/// Where the first layer finds examples [begin, begin + count) of the block, from `place` on; tells
+/// how many more places are known already.
+std::int64_t NetworkEngine::fetch_inputs(const Block& block,
+                                         std::int64_t begin,
+                                         std::int64_t count,
+                                         std::int64_t place,
+                                         Scratch& s) const {
+  const float** inputs = s.inputs.data() + place;
+  if (rows_in_place_) {
+    const std::int64_t upcoming =
+        std::min({kChunk, block.count - begin - count, block_size_ - place - count});
+    for (std::int64_t e = 0; e < count + upcoming; ++e) inputs[e] = table_.row(block[begin + e]);
+    return upcoming;
+  }
+  const std::int64_t size = layers_.front()->in().size();
+  for (std::int64_t e = 0; e < count; ++e) {
+    float* loaded = s.loaded.data() + (place + e) * size;
+    load_input(block[begin + e], loaded);
+    inputs[e] = loaded;
+  }
+  return 0;
+}
+
 /// Examples [begin, begin + count) of the block, to the outputs.
 void NetworkEngine::forward(const Point& point,
                             const Block& block,
                             std::int64_t begin,
                             std::int64_t count,
+                            std::int64_t place,
                             Scratch& s) const {
   const auto layer = [&](std::size_t i, std::int64_t first, std::int64_t examples) {
     layers_[i]->forward(
         point.packed[i], s.memory[i], s.value_of[i], s.value_of[i + 1], first, examples);
   };
+  if (reads_rows_) {
+    const std::int64_t upcoming = fetch_inputs(block, begin, count, place, s);
+    layers_.front()->forward_rows(
+        point.packed.front(), s.inputs.data() + place, s.value_of[1], count, upcoming);
+    for (std::size_t i = 1; i < layers_.size(); ++i) layer(i, 0, count);
+    return;
+  }
   for (std::int64_t e = 0; e < count; ++e) {
     load_input(block[begin + e], s.value_of[0](e));
     for (std::size_t i = 0; i < first_tail_; ++i) layer(i, e, 1);
@@ -308,7 +345,8 @@ void NetworkEngine::backward(const Point& point,
         slopes.gradient = {slot.dense.data() + begin * form.dense, form.dense};
       else {
         slopes.left = {slot.left.data() + begin * form.left, form.left};
-        slopes.right = {slot.right.data() + begin * form.right, form.right};
+        if (!(i == 0 && reads_rows_))
+          slopes.right = {slot.right.data() + begin * form.right, form.right};
       }
     }
     layers_[i]->backward(point.packed[i], s.memory[i], slopes, first, examples);
@@ -325,9 +363,9 @@ void NetworkEngine::run_chunk(const Point& point,
                               std::int64_t count,
                               Storage& storage,
                               Scratch& s) const {
-  forward(point, block, begin, count, s);
+  forward(point, block, begin, count, begin, s);
   for (std::int64_t e = 0; e < count; ++e)
-    loss_of(s.value_of.back()(e), label_of(block[begin + e]), s.slope_of.back()(e));
+    slopes_of(s.value_of.back()(e), label_of(block[begin + e]), s.slope_of.back()(e));
   backward(point, begin, count, storage, s);
 }
 
@@ -344,7 +382,7 @@ void NetworkEngine::evaluate_gradients(const Block& block,
     run_chunk(point, block, begin, std::min(kChunk, block.count - begin), s.storage[0], s);
   for (std::int64_t k = 0; k < block.count; ++k) {
     double squares = 0;
-    for (const Trained& each : trained_) squares += square(each, s.storage[0], k);
+    for (const Trained& each : trained_) squares += square(each, s, k);
     norms[to_size(k)] = round_up(std::sqrt(squares));
   }
 }
@@ -359,10 +397,9 @@ void NetworkEngine::evaluate_losses(const Block& block,
   s.count = 0;  // gradients of another block: nothing to add until the next evaluation
   for (std::int64_t begin = 0; begin < block.count; begin += kChunk) {
     const std::int64_t count = std::min(kChunk, block.count - begin);
-    forward(point, block, begin, count, s);
+    forward(point, block, begin, count, 0, s);
     for (std::int64_t e = 0; e < count; ++e)
-      losses[to_size(begin + e)] =
-          loss_of(s.value_of.back()(e), label_of(block[begin + e]), nullptr);
+      losses[to_size(begin + e)] = loss_of(s.value_of.back()(e), label_of(block[begin + e]));
   }
 }
 
@@ -398,7 +435,7 @@ void NetworkEngine::evaluate_outputs(const Block& block,
   s.count = 0;
   for (std::int64_t begin = 0; begin < block.count; begin += kChunk) {
     const std::int64_t count = std::min(kChunk, block.count - begin);
-    forward(point, block, begin, count, s);
+    forward(point, block, begin, count, 0, s);
     for (std::int64_t e = 0; e < count; ++e)
       std::copy_n(s.value_of.back()(e), outputs_, outputs.data() + (begin + e) * outputs_);
   }

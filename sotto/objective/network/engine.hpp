@@ -115,10 +115,17 @@ class NetworkEngine final : public Engine {
 
   const Point& point_at(std::span<const double> w, Scratch& scratch, std::size_t which) const;
   void load_input(std::int64_t row, float* input) const;
+  std::int64_t fetch_inputs(const Block& block,
+                            std::int64_t begin,
+                            std::int64_t count,
+                            std::int64_t place,
+                            Scratch& scratch) const;
+  /// `place`: of the first example among the workspace's inputs.
   void forward(const Point& point,
                const Block& block,
                std::int64_t begin,
                std::int64_t count,
+               std::int64_t place,
                Scratch& scratch) const;
   void backward(const Point& point,
                 std::int64_t begin,
@@ -131,11 +138,17 @@ class NetworkEngine final : public Engine {
                  std::int64_t count,
                  Storage& storage,
                  Scratch& scratch) const;
-  double loss_of(const float* outputs, float label, float* slopes) const;
+  double loss_of(const float* outputs, float label) const;
+  void slopes_of(const float* outputs, float label, float* slopes) const;
   float label_of(std::int64_t unit) const {
     return table_.labels()[static_cast<std::size_t>(unit)];
   }
-  double square(const Trained& trained, const Storage& storage, std::int64_t k) const;
+  /// Whether the layer's right factors are the examples' inputs, which are not kept a second time.
+  bool shares_inputs(const Trained& trained) const { return reads_rows_ && trained.layer == 0; }
+  const float* right_of(const Trained& trained, const Scratch& scratch, std::int64_t k) const;
+  /// |a|² of example k of the block, never below (1 - 2(P + 8)u) times the true one.
+  double input_square(const Trained& trained, const Scratch& scratch, std::int64_t k) const;
+  double square(const Trained& trained, const Scratch& scratch, std::int64_t k) const;
   double pair_square(const Trained& trained,
                      const Scratch& scratch,
                      double gradient,
@@ -170,7 +183,9 @@ class NetworkEngine final : public Engine {
   std::vector<std::int32_t> input_places_;        ///< of the table's columns
   bool input_in_order_ = false;                   ///< places are 0, 1, 2, …
   std::vector<float> input_scale_, input_shift_;  ///< by column; empty: as it stands
-  std::size_t first_tail_ = 0;     ///< layers from here on take a whole chunk at a time
+  bool reads_rows_ = false;     ///< the first layer takes inputs one by one, wherever they lie...
+  bool rows_in_place_ = false;  ///< ...and the table's rows are these inputs
+  std::size_t first_tail_ = 0;  ///< layers from here on take a whole chunk at a time
   std::size_t first_trained_ = 0;  ///< slopes are not wanted below this layer
   std::int64_t parameters_ = 0;
   std::int64_t outputs_ = 0;

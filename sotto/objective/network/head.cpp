@@ -10,30 +10,36 @@
 namespace sotto {
 namespace {
 
-double softmax_loss(const float* outputs, std::int64_t count, std::int64_t label, float* slopes) {
+double softmax_loss(const float* outputs, std::int64_t count, std::int64_t label) {
   const double largest = *std::max_element(outputs, outputs + count);
   double sum = 0;
   for (std::int64_t c = 0; c < count; ++c) sum += std::exp(outputs[c] - largest);
-  if (slopes)
-    for (std::int64_t c = 0; c < count; ++c)
-      slopes[c] = static_cast<float>(std::exp(outputs[c] - largest) / sum - (c == label ? 1 : 0));
   return std::log(sum) + largest - outputs[label];
 }
 
 }  // namespace
 
-/// The loss of one example; if `slopes` is not null, its derivatives in the outputs.
-double NetworkEngine::loss_of(const float* outputs, float label, float* slopes) const {
+/// The loss of one example.
+double NetworkEngine::loss_of(const float* outputs, float label) const {
   if (spec_.loss == NetworkLoss::kSoftmax)
-    return softmax_loss(outputs, outputs_, static_cast<std::int64_t>(label), slopes);
+    return softmax_loss(outputs, outputs_, static_cast<std::int64_t>(label));
   const double z = outputs[0];
   const double y = label;
-  const auto evaluate = [&](const auto& loss) {
-    if (slopes) slopes[0] = static_cast<float>(loss_slope(loss, z, y));
-    return loss_value(loss, z, y);
-  };
-  return spec_.loss == NetworkLoss::kLogistic ? evaluate(LogisticLoss<ScalarMath>{})
-                                              : evaluate(SquaredLoss<ScalarMath>{});
+  return spec_.loss == NetworkLoss::kLogistic ? loss_value(LogisticLoss<ScalarMath>{}, z, y)
+                                              : loss_value(SquaredLoss<ScalarMath>{}, z, y);
+}
+
+/// The loss's derivatives in the outputs.
+void NetworkEngine::slopes_of(const float* outputs, float label, float* slopes) const {
+  if (spec_.loss == NetworkLoss::kSoftmax) {
+    kernels_.softmax_slopes(outputs, outputs_, static_cast<std::int64_t>(label), slopes);
+    return;
+  }
+  const double z = outputs[0];
+  const double y = label;
+  slopes[0] = static_cast<float>(spec_.loss == NetworkLoss::kLogistic
+                                     ? loss_slope(LogisticLoss<ScalarMath>{}, z, y)
+                                     : loss_slope(SquaredLoss<ScalarMath>{}, z, y));
 }
 
 }  // namespace sotto

@@ -113,6 +113,16 @@ class Layer {
   /// the biases behind all of them, among the layer's parameters; -1: padding.
   virtual std::vector<std::int32_t> places() const { return {}; }
 
+  /// Whether forward_rows may take the place of forward: the inputs of an example are then wanted
+  /// as one array in the order of the features, wherever it lies, and nowhere else.
+  virtual bool reads_rows() const { return false; }
+  /// The list has `upcoming` more rows, which will be asked for next.
+  virtual void forward_rows(const Packed&,
+                            const float* const* /*rows*/,
+                            Tensor /*out*/,
+                            std::int64_t /*count*/,
+                            std::int64_t /*upcoming*/) const {}
+
   virtual Memory make_memory(std::int64_t chunk) const;
   /// `w`: the layer's parameters. `backward`: slopes of the input will be wanted.
   virtual void pack(const double* w, bool backward, Packed& packed) const;

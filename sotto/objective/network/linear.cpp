@@ -11,6 +11,11 @@ using network_kernels::Product;
 
 constexpr std::int64_t kMostRows = 64;  ///< examples of a chunk, at most
 
+// From long inputs to few outputs the sums run along the inputs: a panel of outputs would be mostly
+// padding.
+constexpr std::int64_t kLongInput = 128;
+constexpr std::int64_t kFewOutputs = 16;
+
 class Linear final : public Layer {
  public:
   Linear(const LayerSpec& spec, Layout in, const Kernels& kernels)
@@ -25,6 +30,7 @@ class Linear final : public Layer {
         output_list_(multiples(outputs_, 1)) {
     for (std::size_t i = 0; i < feature_of_.size(); ++i)
       if (feature_of_[i] >= 0) inputs_.push_back(static_cast<std::int32_t>(i));
+    along_ = in.pixels() == 1 && features_ >= kLongInput && outputs_ <= kFewOutputs;
   }
 
   GradientForm gradient() const override {
@@ -48,18 +54,13 @@ class Linear final : public Layer {
     return places;
   }
 
+  bool reads_rows() const override { return along_; }
+
   void pack(const double* w, bool backward, Packed& packed) const override {
-    const auto sums = static_cast<std::int64_t>(inputs_.size());
-    if (packed.forward.size() == 0) packed.forward = Buffer(sums * out().size());
-    for_each_panel(out().size(), [&](std::int64_t c, std::int64_t width) {
-      float* panel = packed.forward.data() + c * sums;
-      for (std::int64_t q = c; q < std::min(c + width, outputs_); ++q) {
-        const double* row = w + q * features_;
-        for (std::int64_t s = 0; s < sums; ++s)
-          panel[s * width + q - c] =
-              static_cast<float>(row[feature_of_[to_size(inputs_[to_size(s)])]]);
-      }
-    });
+    if (along_)
+      pack_along(w, packed);
+    else
+      pack_panels(w, packed);
     if (packed.bias.size() == 0) packed.bias = Buffer(out().size());
     if (bias_)
       for (std::int64_t o = 0; o < outputs_; ++o)
@@ -81,6 +82,12 @@ class Linear final : public Layer {
                Tensor out_values,
                std::int64_t first,
                std::int64_t count) const override {
+    if (along_) {
+      const float* rows[kMostRows];
+      for (std::int64_t e = 0; e < count; ++e) rows[e] = in_values(first + e);
+      forward_rows(packed, rows, {out_values(first), out_values.stride}, count, 0);
+      return;
+    }
     const auto sums = static_cast<std::int64_t>(inputs_.size());
     for_each_panel(out().size(), [&](std::int64_t c, std::int64_t width) {
       kernels_.multiply({in_values(first),
@@ -97,6 +104,22 @@ class Linear final : public Layer {
     });
   }
 
+  void forward_rows(const Packed& packed,
+                    const float* const* rows,
+                    Tensor out_values,
+                    std::int64_t count,
+                    std::int64_t upcoming) const override {
+    kernels_.multiply_rows(rows,
+                           count,
+                           upcoming,
+                           packed.forward.data(),
+                           in().size(),
+                           outputs_,
+                           packed.bias.data(),
+                           out_values.data,
+                           out_values.stride);
+  }
+
   void backward(const Packed& packed,
                 Memory&,
                 const Slopes& slopes,
@@ -105,7 +128,7 @@ class Linear final : public Layer {
     if (slopes.left.data)
       for (std::int64_t e = first; e < first + count; ++e) {
         std::copy_n(slopes.dout(e), out().size(), slopes.left(e));
-        std::copy_n(slopes.in(e), in().size(), slopes.right(e));
+        if (slopes.right.data) std::copy_n(slopes.in(e), in().size(), slopes.right(e));
       }
     if (!slopes.din.data) return;
     for_each_panel(in().size(), [&](std::int64_t c, std::int64_t width) {
@@ -124,8 +147,33 @@ class Linear final : public Layer {
   }
 
  private:
+  void pack_panels(const double* w, Packed& packed) const {
+    const auto sums = static_cast<std::int64_t>(inputs_.size());
+    if (packed.forward.size() == 0) packed.forward = Buffer(sums * out().size());
+    for_each_panel(out().size(), [&](std::int64_t c, std::int64_t width) {
+      float* panel = packed.forward.data() + c * sums;
+      for (std::int64_t q = c; q < std::min(c + width, outputs_); ++q) {
+        const double* row = w + q * features_;
+        for (std::int64_t s = 0; s < sums; ++s)
+          panel[s * width + q - c] =
+              static_cast<float>(row[feature_of_[to_size(inputs_[to_size(s)])]]);
+      }
+    });
+  }
+
+  void pack_along(const double* w, Packed& packed) const {
+    const std::int64_t columns = in().size();
+    if (packed.forward.size() == 0) packed.forward = Buffer(outputs_ * columns);
+    for (std::int64_t o = 0; o < outputs_; ++o) {
+      float* target = packed.forward.data() + o * columns;
+      const double* row = w + o * features_;
+      for (std::int64_t i = 0; i < features_; ++i) target[i] = static_cast<float>(row[i]);
+    }
+  }
+
   const Kernels& kernels_;
   bool bias_;
+  bool along_ = false;  ///< sums along the inputs
   std::int64_t outputs_;
   std::int64_t features_;
   std::vector<std::int32_t> feature_of_;

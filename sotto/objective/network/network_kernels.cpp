@@ -1,89 +1,13 @@
 #include "sotto/objective/network/network_kernels.hpp"
 
-#ifdef __AVX__
-#include <immintrin.h>
-#endif
+#include "sotto/objective/network/network_lanes.hpp"
+#include "sotto/objective/network/row_kernels.hpp"
 
 namespace sotto::network_kernels::SOTTO_KERNEL_ARCH {
 
 extern const Kernels kKernels;
 
 namespace {
-
-// Compiler vectors as wide as a register: AVX, else SSE2 or NEON.
-#ifdef __AVX__
-constexpr int kLanes = 8;
-#else
-constexpr int kLanes = 4;
-#endif
-constexpr int kDoubles = kLanes / 2;
-typedef float Real __attribute__((vector_size(4 * kLanes)));
-typedef int Mask __attribute__((vector_size(4 * kLanes)));
-typedef double Wide __attribute__((vector_size(8 * kDoubles)));
-
-inline Real load(const float* p) {
-  Real v;
-  __builtin_memcpy(&v, p, sizeof(v));
-  return v;
-}
-
-inline void store(float* p, Real v) { __builtin_memcpy(p, &v, sizeof(v)); }
-
-inline Wide load(const double* p) {
-  Wide v;
-  __builtin_memcpy(&v, p, sizeof(v));
-  return v;
-}
-
-inline void store(double* p, Wide v) { __builtin_memcpy(p, &v, sizeof(v)); }
-
-inline Real splat(float a) {
-#ifdef __AVX__
-  return Real{a, a, a, a, a, a, a, a};
-#else
-  return Real{a, a, a, a};
-#endif
-}
-
-inline Wide splat(double a) {
-#ifdef __AVX__
-  return Wide{a, a, a, a};
-#else
-  return Wide{a, a};
-#endif
-}
-
-/// kDoubles floats as doubles.
-inline Wide widen(const float* p) {
-#ifdef __AVX__
-  return _mm256_cvtps_pd(_mm_loadu_ps(p));
-#else
-  return Wide{static_cast<double>(p[0]), static_cast<double>(p[1])};
-#endif
-}
-
-// The standard's mode forbids the compiler to fuse by itself.
-inline Real multiply_add(Real a, Real b, Real c) {
-#ifdef __FMA__
-  return _mm256_fmadd_ps(a, b, c);
-#else
-  return c + a * b;
-#endif
-}
-
-inline Wide multiply_add(Wide a, Wide b, Wide c) {
-#ifdef __FMA__
-  return _mm256_fmadd_pd(a, b, c);
-#else
-  return c + a * b;
-#endif
-}
-
-inline double total(Wide a) {
-  double sum = 0;
-  for (int i = 0; i < kDoubles; ++i) sum += a[i];
-  return sum;
-}
 
 enum class Finish { kStore, kBias, kAdd };
 
@@ -253,6 +177,7 @@ void outer_tile(const double* left,
   for (std::int64_t k = 0; k < row_count; ++k, left += left_stride) {
     Wide a[kVectors];
     for (int q = 0; q < kVectors; ++q) a[q] = widen(right[k] + column + kDoubles * q);
+    __builtin_prefetch(right[k] + column + 2 * kWidth);
     for (int r = 0; r < kRows; ++r) {
       const Wide d = splat(left[r]);
       for (int q = 0; q < kVectors; ++q) acc[r][q] = multiply_add(d, a[q], acc[r][q]);
@@ -270,16 +195,25 @@ void add_outer(const double* left,
                std::int64_t columns,
                double* sum) {
   if (row_count == 0) return;
-  constexpr std::int64_t kRows = kDoubles == 4 ? 6 : 2;
+  constexpr std::int64_t kMost = kDoubles == 4 ? 6 : 2;
+  using OuterTile = decltype(&outer_tile<1>);
+  constexpr OuterTile kTiles[] = {nullptr,
+                                  outer_tile<1>,
+                                  outer_tile<2>,
+                                  outer_tile<3>,
+                                  outer_tile<4>,
+                                  outer_tile<5>,
+                                  outer_tile<6>};
+  // Tiles of nearly equal heights: a low one would leave the units idle.
+  const std::int64_t pieces = (left_count + kMost - 1) / kMost;
   for (std::int64_t column = 0; column < columns; column += kWidth) {
-    std::int64_t o = 0;
-    for (; o + kRows <= left_count; o += kRows)
-      outer_tile<kRows>(
-          left + o, left_stride, right, row_count, column, columns, sum + o * columns);
-    for (; o + 2 <= left_count; o += 2)
-      outer_tile<2>(left + o, left_stride, right, row_count, column, columns, sum + o * columns);
-    for (; o < left_count; ++o)
-      outer_tile<1>(left + o, left_stride, right, row_count, column, columns, sum + o * columns);
+    std::int64_t first = 0;
+    for (std::int64_t p = 0; p < pieces; ++p) {
+      const std::int64_t next = left_count * (p + 1) / pieces;
+      kTiles[next - first](
+          left + first, left_stride, right, row_count, column, columns, sum + first * columns);
+      first = next;
+    }
   }
 }
 
@@ -449,6 +383,8 @@ void subtract(const float* a, const float* b, std::int64_t count, float* differe
 
 const Kernels kKernels = {multiply,
                           multiply_add,
+                          multiply_rows,
+                          softmax_slopes,
                           sum_squares,
                           dot,
                           add_rows,

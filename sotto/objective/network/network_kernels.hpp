@@ -50,6 +50,27 @@ struct Kernels {
   /// out += C.
   void (*multiply_add)(const Product& product);
 
+  /// out[r · out_stride + o] = bias[o] + Σ_i rows[r][i] · weights[o · columns + i] for all
+  /// `outputs` columns o; `columns` a multiple of kWidth. For long rows and few outputs, where a
+  /// panel of `multiply` would be mostly padding. Rows may lie anywhere; behind them the list has
+  /// `upcoming` more, which are fetched meanwhile.
+  void (*multiply_rows)(const float* const* rows,
+                        std::int64_t row_count,
+                        std::int64_t upcoming,
+                        const float* weights,
+                        std::int64_t columns,
+                        std::int64_t outputs,
+                        const float* bias,
+                        float* out,
+                        std::int64_t out_stride);
+
+  /// slopes[c] = e^outputs[c] / Σ_b e^outputs[b] - (1 if c is the label, else 0), in float64 up to
+  /// the last step. Both arrays are padded to kWidth; padding of slopes becomes 0.
+  void (*softmax_slopes)(const float* outputs,
+                         std::int64_t count,
+                         std::int64_t label,
+                         float* slopes);
+
   /// Σ values², each square exact, summed in float64.
   double (*sum_squares)(const float* values, std::int64_t count);
   /// Σ a·b, each product exact, summed in float64.

@@ -44,7 +44,7 @@ void NetworkEngine::evaluate_gradient_pairs(const Block& block,
       };
       if (form.kind == GradientKind::kDense)
         subtract(now.dense, then.dense, form.dense);
-      else
+      else if (!shares_inputs(each))
         subtract(now.right, then.right, form.right);
     }
   }
@@ -80,14 +80,11 @@ double NetworkEngine::pair_square(const Trained& trained,
     rounding += std::sqrt(2 * sizes);
     return squares;
   }
-  const float* a = now.right.data() + k * form.right;
-  const double one = form.bias ? 1 : 0;
   const float* slopes = now.left.data() + k * form.left;
-  const double inputs = kernels_.sum_squares(a, form.right) + one;
+  const double inputs = input_square(trained, s, k) + (form.bias ? 1 : 0);
   if (difference == 0)
     return gradient * gradient * kernels_.sum_squares(slopes, form.left) * inputs;
   const float* slopes_before = then.left.data() + k * form.left;
-  const float* moved = then.right.data() + k * form.right;
   double pp = 0, pq = 0, qq = 0;
   for (std::int64_t o = 0; o < form.outputs; ++o) {
     const double now_o = slopes[o];
@@ -98,8 +95,12 @@ double NetworkEngine::pair_square(const Trained& trained,
     pq += p * q;
     qq += q * q;
   }
-  const double mm = kernels_.sum_squares(moved, form.right);
-  const double am = kernels_.dot(a, moved, form.right);
+  double mm = 0, am = 0;  // where both points read the same inputs
+  if (!shares_inputs(trained)) {
+    const float* moved = then.right.data() + k * form.right;
+    mm = kernels_.sum_squares(moved, form.right);
+    am = kernels_.dot(right_of(trained, s, k), moved, form.right);
+  }
   // The terms may cancel: the rounding of each counts in full.
   rounding += std::sqrt(pp * inputs) + std::sqrt(qq * mm) +
               std::abs(gradient) * std::sqrt(kernels_.sum_squares(slopes, form.left) * inputs);
@@ -150,6 +151,7 @@ void NetworkEngine::add_gradient_pairs(Workspace& workspace,
     s.left.clear();
     s.more_left.clear();
     const bool dense = form.kind == GradientKind::kDense;
+    const bool shared = shares_inputs(each);
     const std::int64_t size = dense ? form.dense : form.right;
     if (s.zeros.size() < size) s.zeros = network::Buffer(size);
     for (std::int64_t k = 0; k < s.count; ++k) {
@@ -163,8 +165,8 @@ void NetworkEngine::add_gradient_pairs(Workspace& workspace,
         s.more_weights.push_back(beta);
         continue;
       }
-      s.rows.push_back(now.right.data() + k * size);
-      s.more_rows.push_back(beta == 0 ? s.zeros.data() : then.right.data() + k * size);
+      s.rows.push_back(right_of(each, s, k));
+      if (!shared) s.more_rows.push_back(beta == 0 ? s.zeros.data() : then.right.data() + k * size);
       const float* slopes = now.left.data() + k * form.left;
       const float* slopes_before = then.left.data() + k * form.left;
       for (std::int64_t o = 0; o < form.outputs; ++o) {
@@ -184,6 +186,10 @@ void NetworkEngine::add_gradient_pairs(Workspace& workspace,
                              rows,
                              size,
                              total);
+    } else if (shared) {
+      kernels_.add_outer(
+          s.left.data(), form.outputs, s.rows.data(), rows, form.outputs, form.right, total);
+      add_biases(each, s, rows, total);
     } else {
       kernels_.add_outer_pairs(s.left.data(),
                                s.more_left.data(),

@@ -34,6 +34,8 @@ struct NetworkEngine::Scratch final : Engine::Workspace {
   std::vector<network::Buffer> slopes;
   std::vector<network::Tensor> value_of, slope_of;
   std::vector<network::Memory> memory;
+  std::vector<const float*> inputs;  ///< of the block's examples, if the first layer reads rows
+  network::Buffer loaded;            ///< where they lie, if not in the table
 
   // The block last evaluated.
   Point points[2];

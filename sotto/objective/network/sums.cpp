@@ -19,14 +19,30 @@ double NetworkEngine::round_up(double norm) const {
 
 /// ‖gradient‖² of one layer and example: each square is exact, and a linear layer's is
 /// |δ|² (|a|² + 1).
-double NetworkEngine::square(const Trained& trained, const Storage& storage, std::int64_t k) const {
+double NetworkEngine::square(const Trained& trained, const Scratch& s, std::int64_t k) const {
   const auto form = layers_[trained.layer]->gradient();
-  const auto& slot = storage.slots[to_size(trained_of_[trained.layer])];
+  const auto& slot = s.storage[0].slots[to_size(trained_of_[trained.layer])];
   if (form.kind == GradientKind::kDense)
     return kernels_.sum_squares(slot.dense.data() + k * form.dense, form.dense);
   const double slopes = kernels_.sum_squares(slot.left.data() + k * form.left, form.left);
-  const double inputs = kernels_.sum_squares(slot.right.data() + k * form.right, form.right);
-  return slopes * (inputs + (form.bias ? 1 : 0));
+  return slopes * (input_square(trained, s, k) + (form.bias ? 1 : 0));
+}
+
+const float* NetworkEngine::right_of(const Trained& trained,
+                                     const Scratch& s,
+                                     std::int64_t k) const {
+  if (shares_inputs(trained)) return s.inputs[to_size(k)];
+  const auto& slot = s.storage[0].slots[to_size(trained_of_[trained.layer])];
+  return slot.right.data() + k * layers_[trained.layer]->gradient().right;
+}
+
+double NetworkEngine::input_square(const Trained& trained, const Scratch& s, std::int64_t k) const {
+  if (shares_inputs(trained) && rows_in_place_) {
+    const std::int64_t row = (s.inputs[to_size(k)] - table_.row(0)) / table_.stride();
+    const double norm = table_.norms()[to_size(row)];
+    return norm * norm;
+  }
+  return kernels_.sum_squares(right_of(trained, s, k), layers_[trained.layer]->gradient().right);
 }
 
 void NetworkEngine::layer_norms(Workspace& workspace, std::span<double> norms) const {
@@ -34,8 +50,7 @@ void NetworkEngine::layer_norms(Workspace& workspace, std::span<double> norms) c
   SOTTO_CHECK(!s.pairs && norms.size() >= to_size(s.count) * trained_.size());
   for (std::int64_t k = 0; k < s.count; ++k)
     for (std::size_t l = 0; l < trained_.size(); ++l)
-      norms[to_size(k) * trained_.size() + l] =
-          round_up(std::sqrt(square(trained_[l], s.storage[0], k)));
+      norms[to_size(k) * trained_.size() + l] = round_up(std::sqrt(square(trained_[l], s, k)));
 }
 
 void NetworkEngine::add_gradients(Workspace& workspace,
@@ -74,7 +89,7 @@ void NetworkEngine::add_trained(const Trained& trained,
       s.rows.push_back(slot.dense.data() + k * form.dense);
       s.weights.push_back(weight);
     } else {
-      s.rows.push_back(slot.right.data() + k * form.right);
+      s.rows.push_back(right_of(trained, s, k));
       const float* slopes = slot.left.data() + k * form.left;
       for (std::int64_t o = 0; o < form.outputs; ++o)
         s.left.push_back(weight * static_cast<double>(slopes[o]));

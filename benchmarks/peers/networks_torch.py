@@ -1,6 +1,6 @@
 """The peer of bench_networks: PyTorch's non-private training step, on the same shapes.
 
-usage: bench_networks_torch.py CASE BATCH THREADS REPETITIONS
+usage: networks_torch.py CASE BATCH THREADS REPETITIONS
 Prints one JSON line: the median seconds of a step (forward, loss, backward, SGD update on a batch
 that is already a tensor) and the configuration.
 """

@@ -1,0 +1,73 @@
+#include "sotto/random/counter_mode.hpp"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+
+#include "sotto/core/check.hpp"
+#include "sotto/random/erase.hpp"
+
+namespace sotto::internal {
+namespace {
+
+// Counter mode is the encryption of zeros; one call encrypts at most this many of them.
+constexpr std::size_t kChunkBytes = 16384;
+constexpr std::array<unsigned char, kChunkBytes> kZeros{};
+
+void encrypt_zeros(EVP_CIPHER_CTX* cipher, std::span<std::byte> out) {
+  while (!out.empty()) {
+    const std::size_t size = std::min(out.size(), kChunkBytes);
+    int written = 0;
+    SOTTO_CHECK(EVP_EncryptUpdate(cipher,
+                                  reinterpret_cast<unsigned char*>(out.data()),
+                                  &written,
+                                  kZeros.data(),
+                                  static_cast<int>(size)) == 1 &&
+                written == static_cast<int>(size));
+    out = out.subspan(size);
+  }
+}
+
+/// Puts the cipher at a byte of the key stream.
+void go_to(EVP_CIPHER_CTX* cipher, std::uint64_t position) {
+  const std::uint64_t block = position / CounterMode::kBlockBytes;
+  std::array<unsigned char, CounterMode::kBlockBytes> counter{};  // big-endian
+  for (std::size_t byte = 0; byte < 8; ++byte)
+    counter[15 - byte] = static_cast<unsigned char>(block >> (8 * byte));
+  SOTTO_CHECK(EVP_EncryptInit_ex2(cipher, nullptr, nullptr, counter.data(), nullptr) == 1);
+  std::array<std::byte, CounterMode::kBlockBytes> skipped;
+  encrypt_zeros(cipher, std::span(skipped).first(position % CounterMode::kBlockBytes));
+  erase(skipped.data(), skipped.size());
+}
+
+}  // namespace
+
+CounterMode::CounterMode(const Key& key)
+    : key_(EVP_CIPHER_CTX_new()), running_(EVP_CIPHER_CTX_new()) {
+  const std::array<unsigned char, kBlockBytes> counter{};
+  SOTTO_CHECK(key_ && running_ &&
+              EVP_EncryptInit_ex2(key_, EVP_aes_256_ctr(), key.data(), counter.data(), nullptr) ==
+                  1 &&
+              EVP_CIPHER_CTX_copy(running_, key_) == 1);
+}
+
+CounterMode::~CounterMode() {
+  EVP_CIPHER_CTX_free(key_);
+  EVP_CIPHER_CTX_free(running_);
+}
+
+void CounterMode::generate(std::uint64_t position, std::span<std::byte> out) {
+  if (position != next_) go_to(running_, position);
+  encrypt_zeros(running_, out);
+  next_ = position + out.size();
+}
+
+void CounterMode::generate_shared(std::uint64_t position, std::span<std::byte> out) const {
+  EVP_CIPHER_CTX* mine = EVP_CIPHER_CTX_new();
+  SOTTO_CHECK(mine && EVP_CIPHER_CTX_copy(mine, key_) == 1);
+  go_to(mine, position);
+  encrypt_zeros(mine, out);
+  EVP_CIPHER_CTX_free(mine);
+}
+
+}  // namespace sotto::internal
