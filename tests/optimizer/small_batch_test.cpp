@@ -1,5 +1,5 @@
-// Searches on small batches: noise that the budget can pay for, and saddles that are left on a
-// batch's word.
+// Methods that choose their noise on small batches: noise that the budget can pay for, and saddles
+// that are left on a batch's word.
 
 #include <gtest/gtest.h>
 
@@ -175,6 +175,32 @@ TEST(SmallBatches, ASearchThatDoesNotKnowThePriceNeverStarts) {
   const FirstStep out = first_step(data, *configured->optimizer);
   EXPECT_EQ(out.result.stopped, "budget spent");
   EXPECT_EQ(out.result.w.norm(), 0);
+}
+
+/// At a small rate first-order composition asks for so little noise that the filter refuses the
+/// first release; the plan must be one that it accepts nearly to its end.
+TEST(SmallBatches, AdaptiveNoiseBeginsWhereTheBudgetLastsForTheRun) {
+  const testing::FixedGradients engine(std::vector<std::vector<double>>(4000, {0.3, -0.2}));
+  PublicProblem problem;
+  problem.n = 4000;
+  problem.dimension = 2;
+  problem.row_norm = 1;
+  problem.relation = Relation::kZeroOut;
+  for (const double epsilon : {0.5, 3.2, 8.0}) {
+    TrainOptions wanted;
+    wanted.method = "adp-sgd";
+    wanted.options = {{"noise", "adaptive"}, {"expected_batch", "32"}, {"steps", "600"}};
+    wanted.epsilon = epsilon;
+    wanted.delta = 1e-5;
+    wanted.seed = 1;
+    auto prepared = prepare(problem, wanted);
+    ASSERT_TRUE(prepared) << prepared.error().message;
+    NoObserver observer;
+    const auto result = train(engine, problem, wanted, *std::move(prepared), observer);
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_GE(result->record.steps, 500) << epsilon;
+    EXPECT_GT(result->record.privacy.epsilon, 0.6 * epsilon);  // not bought by wasting the budget
+  }
 }
 
 }  // namespace

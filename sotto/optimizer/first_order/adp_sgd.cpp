@@ -203,6 +203,36 @@ Expected<void> check(const AdaptiveNoiseOptions& options, const PublicProblem& p
   return check_clip_rule(options.clip_rule, problem);
 }
 
+/// The share of the budget that the polynomial schedule would use if its noise began with z.
+double price_of_schedule(const AdaptiveNoiseOptions& options,
+                         const PublicFacts& facts,
+                         double q,
+                         double z) {
+  constexpr int kStages = 16;
+  const auto steps = static_cast<double>(*options.steps);
+  double price = 0;
+  for (int k = 0; k < kStages; ++k) {
+    const double t = steps * (k + 0.5) / kStages;
+    const double alpha = std::pow(1 + options.slope * t / options.offset, 0.25);
+    price += facts.sampled_price(q, z * alpha) * steps / kStages;
+  }
+  return price;
+}
+
+/// What the polynomial schedule would need, and a fifth more for the filter; a run that needs more
+/// ends early, one that needs less leaves some budget.
+double first_multiplier(const AdaptiveNoiseOptions& options, const PublicFacts& facts, double q) {
+  if (q < 1 && facts.sampled_price) {
+    double z = 0.5;
+    while (price_of_schedule(options, facts, q, z) > 1 && z < 1e6) z *= 1.1;
+    return 1.2 * z;
+  }
+  double cost = 0;  // by first-order composition, which is exact without sampling
+  for (std::int64_t t = 1; t <= *options.steps; ++t)
+    cost += 1 / std::sqrt(1 + options.slope * static_cast<double>(t) / options.offset);
+  return 1.2 * std::max(0.5, facts.single_release_multiplier * q * std::sqrt(cost));
+}
+
 Expected<ConfiguredMethod> configure_adp_sgd(const GivenOptions& given, const PublicFacts& facts) {
   const auto table = adp_sgd_options();
   SOTTO_ASSIGN(const AdaptiveNoiseOptions asked, table.parse(given));
@@ -223,13 +253,8 @@ Expected<ConfiguredMethod> configure_adp_sgd(const GivenOptions& given, const Pu
   if (!options.step_size)
     options.step_size = std::min(h / sum, std::sqrt(options.offset + options.slope) / L);
   const double q = static_cast<double>(*options.expected_batch) / n;
-  if (options.noise == "adaptive" && !options.first_multiplier) {
-    // What the polynomial schedule would need by first-order composition, and a fifth more for the
-    // filter; a run that needs more ends early, one that needs less leaves some budget.
-    const double cost = std::sqrt(options.offset) * sum;
-    options.first_multiplier =
-        1.2 * std::max(0.5, facts.single_release_multiplier * q * std::sqrt(cost));
-  }
+  if (options.noise == "adaptive" && !options.first_multiplier)
+    options.first_multiplier = first_multiplier(options, facts, q);
   const Sampling sampling = q < 1 ? Sampling::poisson(q) : Sampling::full();
   return ConfiguredMethod{std::make_unique<AdaptiveNoiseSgd>(options, sampling),
                           table.settings(asked, options, given)};

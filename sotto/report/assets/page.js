@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const specs = JSON.parse(document.getElementById("charts").textContent);
+  const specs = JSON.parse(document.querySelector("script#charts").textContent);
   const figures = document.querySelectorAll("figure.chart");
   const variable = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const print_palette = { text: "#1c2126", soft: "#444c54", line: "#d5dade",
