@@ -208,13 +208,16 @@ double price_of_schedule(const AdaptiveNoiseOptions& options,
                          const PublicFacts& facts,
                          double q,
                          double z) {
+  // Stages that grow with t, each at the price of its first step: the first steps have the least
+  // noise, and a multiplier a little smaller may cost far more.
   constexpr int kStages = 16;
-  const auto steps = static_cast<double>(*options.steps);
+  const auto begin = [&](int k) {
+    return std::pow(static_cast<double>(*options.steps) + 1, static_cast<double>(k) / kStages) - 1;
+  };
   double price = 0;
   for (int k = 0; k < kStages; ++k) {
-    const double t = steps * (k + 0.5) / kStages;
-    const double alpha = std::pow(1 + options.slope * t / options.offset, 0.25);
-    price += facts.sampled_price(q, z * alpha) * steps / kStages;
+    const double alpha = std::pow(1 + options.slope * begin(k) / options.offset, 0.25);
+    price += facts.sampled_price(q, z * alpha) * (begin(k + 1) - begin(k));
   }
   return price;
 }
