@@ -67,9 +67,11 @@ Key key_of(const Chart& chart) {
 
 void add_plot(std::string& script, const Chart& chart, std::size_t k) {
   const Key key = key_of(chart);
-  script += fmt::format("set key bmargin center vertical maxcols {} samplen 2\nset bmargin {}\n",
-                        key.columns,
-                        kAxisLines + key.lines);
+  script += fmt::format(
+      "set key bmargin center vertical maxrows {} maxcols {} samplen 2\nset bmargin {}\n",
+      std::max(1, key.lines),
+      key.columns,
+      kAxisLines + key.lines);
   script +=
       fmt::format("set title {} noenhanced\nset xlabel {} noenhanced\nset ylabel {} noenhanced\n",
                   quoted(chart.title),
