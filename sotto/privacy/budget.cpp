@@ -49,17 +49,25 @@ Expected<double> epsilon_with_samples(const CanonicalEvent& event,
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   SOTTO_ASSIGN(double epsilon, accountant.epsilon_upper(event, delta));
   // epsilon is valid once the event meets it at the delta that its own sampler cost leaves; and so
-  // is what the event then needs, since a smaller epsilon has a smaller cost. The cost is tiny, so
-  // this settles at once unless delta itself is tiny.
+  // is what the event then needs, since a smaller epsilon has a smaller cost. So: up until one is
+  // valid, then down to the least. Where the cost is a tiny part of delta this settles at once.
+  double valid = kInfinity;
   for (int round = 0; round < 60 && std::isfinite(epsilon); ++round) {
     const double remaining = delta - sampler_delta(samples, epsilon);
-    if (!(remaining > 0)) return kInfinity;
+    if (!(remaining > 0)) return valid;
     SOTTO_ASSIGN(const double needed, accountant.epsilon_upper(event, remaining));
-    if (needed <= epsilon) return needed;
-    // A little beyond what is needed, so that a slowly converging sequence still ends.
-    epsilon = needed + 0.5 * (needed - epsilon) + 1e-12 * (1 + needed);
+    if (needed <= epsilon) {
+      valid = needed;
+      if (epsilon - needed <= 1e-12 * epsilon) return valid;
+      epsilon = needed;
+    } else if (std::isfinite(valid)) {
+      return valid;
+    } else {
+      // A little beyond what is needed, so that a slowly converging sequence still ends.
+      epsilon = needed + 0.5 * (needed - epsilon) + 1e-12 * (1 + needed);
+    }
   }
-  return kInfinity;
+  return valid;
 }
 
 }  // namespace sotto
