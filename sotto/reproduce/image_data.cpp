@@ -45,8 +45,15 @@ Expected<NetworkSpec> network_for(const DataSpec& data,
                                   std::int64_t features,
                                   std::int64_t classes) {
   SOTTO_ASSIGN(NetworkSpec spec, builtin_network(model, features, classes));
-  spec.mean = data.mean;
-  spec.deviation = data.deviation;
+  // One number stands for all channels: softmax regression takes every pixel for one.
+  const auto by_channel = [&](const std::vector<double>& numbers) {
+    return numbers.size() == 1
+               ? std::vector(static_cast<std::size_t>(spec.input.channels), numbers[0])
+               : numbers;
+  };
+  spec.mean = by_channel(data.mean);
+  spec.deviation = by_channel(data.deviation);
+  SOTTO_TRY(shapes_of(spec));
   return spec;
 }
 

@@ -64,6 +64,16 @@ TEST_F(ImageData, ImagesAsTheyAreWithANetworkAtItsStart) {
   EXPECT_EQ(set->network->spec.mean, spec_.mean);
 }
 
+TEST_F(ImageData, ConstantsAreForEveryChannelOrRefused) {
+  spec_.mean = {0.5};
+  spec_.deviation = {0.25};
+  const auto set = load("softmax");
+  ASSERT_TRUE(set) << set.error().message;
+  EXPECT_EQ(set->network->spec.mean.size(), 3072u);
+  spec_.mean = {0.5, 0.5};
+  EXPECT_FALSE(load("cifar-cnn5"));
+}
+
 TEST_F(ImageData, PublicConvolutionsAreTrainedOnceAndSeenThrough) {
   const auto whole = load("cifar-cnn6");
   ASSERT_TRUE(whole) << whole.error().message;
