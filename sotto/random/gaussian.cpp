@@ -15,9 +15,9 @@ using internal::kGaussianGroup;
 using internal::kGaussianWords;
 
 constexpr std::size_t kGroupBytes = kGaussianGroup * kGaussianWords * sizeof(std::uint64_t);
-constexpr std::size_t kChunkGroups = 8;  // 9 KiB of random words at a time: first-level cache
+constexpr std::size_t kChunkGroups = 16;  // 12 KiB of random words at a time: first-level cache
 constexpr std::size_t kChunk = kChunkGroups * kGaussianGroup;
-constexpr std::size_t kTaskChunks = 8;  // of which threads share many samples
+constexpr std::size_t kTaskChunks = 4;  // of which threads share many samples
 constexpr std::size_t kTask = kTaskChunks * kChunk;
 
 struct Kernels {

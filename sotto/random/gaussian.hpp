@@ -19,7 +19,7 @@ inline constexpr std::int64_t kGaussianLargest = std::int64_t{1} << 38;
 /// total variation kGaussianDistance each.
 ///
 /// Constant time as far as the source shows: which instructions run and which addresses are touched
-/// depends on out.size() only. Consumes 72 bytes of the stream a sample, in groups of 16 samples;
+/// depends on out.size() only. Consumes 48 bytes of the stream a sample, in groups of 16 samples;
 /// the result is the same on every processor.
 void sample_rounded_gaussian(Stream& stream, std::span<std::int64_t> out);
 

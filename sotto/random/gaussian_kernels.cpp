@@ -7,46 +7,79 @@
 namespace sotto::internal::SOTTO_KERNEL_ARCH {
 namespace {
 
-// Four samples side by side. Comparisons give all ones (-1) or 0 a lane: no branch.
-using Signed = std::int64_t __attribute__((vector_size(32)));
-using Unsigned = std::uint64_t __attribute__((vector_size(32)));
+// Samples side by side. Comparisons give all ones (-1) or 0 a lane: no branch.
+#ifdef __AVX2__
 constexpr std::size_t kLanes = 4;
+#else
+constexpr std::size_t kLanes = 2;
+#endif
+using Signed = std::int64_t __attribute__((vector_size(8 * kLanes)));
+using Unsigned = std::uint64_t __attribute__((vector_size(8 * kLanes)));
 constexpr std::size_t kVectors = kGaussianGroup / kLanes;
 
-// K = 2^31 J + U_1 + ... + U_16 - 8 (2^31 - 1), with J from the table and U_i uniform on 31 bits.
-constexpr int kUniformBits = 31;
-constexpr std::size_t kUniformWords = 8;  // two U_i a word: its lowest and its highest 31 bits
-constexpr std::uint64_t kLowMask = (std::uint64_t{1} << kUniformBits) - 1;
-constexpr std::int64_t kCentre = 8 * static_cast<std::int64_t>(kLowMask);
-static_assert(kGaussianWords == kUniformWords + 1);
+// K = 2^32 J + U_1 + ... + U_24 less their mean, with J from the table. The U_i are uniform, 4 on
+// 32 bits, 4 on the highest 16 of these and 16 on the highest 8. So their sum is that of 24 highest
+// bytes, 8 second ones and 4 lower halves: five words.
+constexpr int kCoarseShift = 32;
+constexpr int kHighShift = 24;
+constexpr int kMiddleShift = 16;
+constexpr std::size_t kHighWords = 3;
+constexpr std::size_t kMiddleWord = 3;
+constexpr std::size_t kLowWord = 4;
+constexpr std::size_t kSelector = 5;
+static_assert(kGaussianWords == kSelector + 1);
+/// The mean of the sum.
+constexpr std::int64_t kCentre = (std::int64_t{24 * 255 / 2} << kHighShift) +
+                                 (std::int64_t{8 * 255 / 2} << kMiddleShift) + 4 * 65535 / 2;
 
-// Word w of samples 4v, ..., 4v + 3 of a group.
-inline void load(const std::uint64_t* group, std::size_t w, std::size_t v, Unsigned& word) {
+// Word w of kLanes samples of a group, from the (kLanes v)-th on.
+inline Unsigned load(const std::uint64_t* group, std::size_t w, std::size_t v) {
+  Unsigned word;
   __builtin_memcpy(&word, group + w * kGaussianGroup + v * kLanes, sizeof word);
+  return word;
+}
+
+/// The sum of the four 16-bit parts of each word...
+inline Unsigned sum_of_halves(Unsigned word) {
+  constexpr std::uint64_t kEven = 0x0000ffff0000ffff;
+  const Unsigned pairs = (word & kEven) + ((word >> 16) & kEven);
+  return (pairs & std::uint64_t{0xffffffff}) + (pairs >> 32);
+}
+
+/// ...and that of its eight bytes.
+inline Unsigned sum_of_bytes(Unsigned word) {
+#ifdef __AVX2__
+  using Bytes = char __attribute__((vector_size(32)));
+  return (Unsigned)__builtin_ia32_psadbw256((Bytes)word, Bytes{});
+#else
+  constexpr std::uint64_t kEven = 0x00ff00ff00ff00ff;
+  return sum_of_halves((word & kEven) + ((word >> 8) & kEven));
+#endif
 }
 
 }  // namespace
 
 void rounded_gaussian(const std::uint64_t* words, std::size_t groups, std::int64_t* samples) {
   for (; groups > 0; --groups, words += kGaussianGroup * kGaussianWords) {
-    Signed selector[kVectors];
-    __builtin_memcpy(selector, words + kUniformWords * kGaussianGroup, sizeof selector);
-    Signed magnitude[kVectors] = {};  // |J|: how many thresholds the last word exceeds
+    // The selector's sign is J's, the other 63 bits say |J|: how many thresholds they exceed.
+    Signed negative[kVectors], selector[kVectors], magnitude[kVectors];
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      const auto word = (Signed)load(words, kSelector, v);
+      negative[v] = word < 0;
+      selector[v] = word ^ negative[v];
+      magnitude[v] = Signed{};
+    }
     for (const std::int64_t threshold : kGaussianThresholds) {
       for (std::size_t v = 0; v < kVectors; ++v) magnitude[v] -= selector[v] > threshold;
     }
     for (std::size_t v = 0; v < kVectors; ++v, samples += kLanes) {
-      Unsigned word;
-      load(words, 0, v, word);
-      // Bit 31 of the first word is in neither of its U_i: the sign of J.
-      const Signed negative = -(Signed)((word >> kUniformBits) & std::uint64_t{1});
-      Unsigned sum = (word & kLowMask) + (word >> (64 - kUniformBits));
-      for (std::size_t w = 1; w < kUniformWords; ++w) {
-        load(words, w, v, word);
-        sum += (word & kLowMask) + (word >> (64 - kUniformBits));
-      }
-      const Signed coarse = (magnitude[v] ^ negative) - negative;
-      const Signed sample = coarse * (std::int64_t{1} << kUniformBits) + (Signed)sum - kCentre;
+      Unsigned high{};
+      for (std::size_t w = 0; w < kHighWords; ++w) high += sum_of_bytes(load(words, w, v));
+      const Unsigned sum = (high << kHighShift) +
+                           (sum_of_bytes(load(words, kMiddleWord, v)) << kMiddleShift) +
+                           sum_of_halves(load(words, kLowWord, v));
+      const Signed coarse = (magnitude[v] ^ negative[v]) - negative[v];
+      const Signed sample = coarse * (std::int64_t{1} << kCoarseShift) + (Signed)sum - kCentre;
       __builtin_memcpy(samples, &sample, sizeof sample);
     }
   }
@@ -56,7 +89,8 @@ void rounded_gaussian(const std::uint64_t* words, std::size_t groups, std::int64
 
 namespace {
 
-using Real = double __attribute__((vector_size(32)));
+using Real = double __attribute__((vector_size(8 * kLanes)));
+static_assert(kLanes == 4);
 
 /// Four values at once, as nearest_step does few steps; false, and nothing is done, if one is
 /// beyond these or not a number.

@@ -9,7 +9,7 @@ namespace sotto::internal {
 
 /// Samples are made in groups of this many, each from kGaussianWords uniform 64-bit words.
 inline constexpr std::size_t kGaussianGroup = 16;
-inline constexpr std::size_t kGaussianWords = 9;
+inline constexpr std::size_t kGaussianWords = 6;
 
 /// Turns groups x kGaussianGroup x kGaussianWords uniform words into groups x kGaussianGroup
 /// samples.

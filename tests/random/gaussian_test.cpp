@@ -52,56 +52,73 @@ TEST(RoundedGaussian, EveryKernelFollowsTheDefinition) {
   const auto words = fixed_words();
   for (const GaussianKernel kernel : kernels()) {
     const auto samples = run(kernel, words);
-    EXPECT_EQ(samples[0], -18554377456);
-    EXPECT_EQ(samples[1], 26834538426);
-    EXPECT_EQ(samples[2], -21347732058);
-    EXPECT_EQ(samples[3], 288693717);
+    EXPECT_EQ(samples[0], -21422566394);
+    EXPECT_EQ(samples[1], 17335303408);
+    EXPECT_EQ(samples[2], 27743419057);
+    EXPECT_EQ(samples[3], -6180848549);
     std::int64_t checksum = 0;
     for (std::size_t i = 0; i < samples.size(); ++i) {
       checksum += static_cast<std::int64_t>(i + 1) * samples[i];
     }
-    EXPECT_EQ(checksum, -68935156030667);
+    EXPECT_EQ(checksum, 389670548679468);
   }
 }
 
 TEST(RoundedGaussian, ExtremeWordsGiveTheExtremeSamples) {
-  // The selector's largest value and all uniforms at their ends.
-  const auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  // 2^32 for every step of J; the uniforms' sum goes from 0 to twice its mean.
+  constexpr std::int64_t kStep = std::int64_t{1} << 32;
+  constexpr std::int64_t kMean = 8 * (255LL << 24) + 2 * (65535LL << 16) + 2 * (kStep - 1);
+  constexpr std::int64_t kMost = std::size(kGaussianThresholds);
+  const auto all_words = [](std::uint64_t uniforms, std::uint64_t selector) {
+    std::vector<std::uint64_t> words(kGaussianGroup * kGaussianWords, uniforms);
+    std::fill(words.end() - kGaussianGroup, words.end(), selector);
+    return words;
+  };
   for (const GaussianKernel kernel : kernels()) {
-    std::vector<std::uint64_t> words(kGaussianGroup * kGaussianWords, 0);
-    EXPECT_EQ(run(kernel, words)[0], 5 * (std::int64_t{1} << 31) - 8 * 0x7fffffffLL);
-    for (std::size_t lane = 0; lane < kGaussianGroup; ++lane)
-      words[8 * kGaussianGroup + lane] = largest;
-    EXPECT_EQ(run(kernel, words)[0], 73 * (std::int64_t{1} << 31) - 8 * 0x7fffffffLL);
-    for (std::size_t i = 0; i < 8 * kGaussianGroup; ++i) words[i] = ~std::uint64_t{0};
-    const std::int64_t lowest = -73 * (std::int64_t{1} << 31) + 8 * 0x7fffffffLL;
-    EXPECT_EQ(run(kernel, words)[0], lowest);
-    for (std::size_t i = 0; i < 8 * kGaussianGroup; ++i) words[i] &= ~(std::uint64_t{1} << 31);
-    EXPECT_LT(run(kernel, words)[0], kGaussianLargest);
+    const auto sample = [&](std::uint64_t uniforms, std::uint64_t selector) {
+      const auto samples = run(kernel, all_words(uniforms, selector));
+      EXPECT_EQ(samples, std::vector<std::int64_t>(kGaussianGroup, samples[0]));
+      return samples[0];
+    };
+    const std::uint64_t ones = ~std::uint64_t{0};
+    const std::uint64_t sign = std::uint64_t{1} << 63;
+    EXPECT_EQ(sample(0, 0), -kMean);     // J = 0...
+    EXPECT_EQ(sample(0, ones), -kMean);  // ...with either sign
+    EXPECT_EQ(sample(ones, 0), kMean);
+    EXPECT_EQ(sample(0, ~sign), kMost * kStep - kMean);
+    EXPECT_EQ(sample(0, sign), -kMost * kStep - kMean);
+    EXPECT_EQ(sample(ones, ~sign), kMost * kStep + kMean);
+    EXPECT_LT(kMost * kStep + kMean, kGaussianLargest);
   }
 }
 
 // Even moments of the sampler's law, exactly from the table, against those of the standard normal:
-// 1, 3, 15. The cumulants of a sum add; those of a uniform on N = 2^31 points are h^2 (1 - N^-2) /
-// 12, -h^4 (1 - N^-4) / 120 and h^6 (1 - N^-6) / 252.
+// 1, 3, 15. The cumulants of a sum add; those of a uniform on N points are h^2 (1 - N^-2) / 12,
+// -h^4 (1 - N^-4) / 120 and h^6 (1 - N^-6) / 252.
 TEST(RoundedGaussian, MomentsOfTheTableAreThoseOfTheNormalLaw) {
-  constexpr long double kStep = 0.125L;
+  constexpr long double kStep = 0.25L;
   long double moment[3] = {};
   for (std::size_t j = 1; j <= std::size(kGaussianThresholds); ++j) {
-    const auto distance = [](std::size_t i) {  // 2^64 P(|J| >= i + 1)
+    const auto distance = [](std::size_t i) {  // 2^63 P(|J| >= i + 1)
       return std::ldexp(1.0L, 63) - 1 - static_cast<long double>(kGaussianThresholds[i]);
     };
     const long double tail = j < std::size(kGaussianThresholds) ? distance(j) : 0;
-    const long double probability = std::ldexp(distance(j - 1) - tail, -64);
+    const long double probability = std::ldexp(distance(j - 1) - tail, -63);
     const long double square = static_cast<long double>(j * j) * kStep * kStep;
     moment[0] += probability * square;
     moment[1] += probability * square * square;
     moment[2] += probability * square * square * square;
   }
-  const long double k2 = moment[0] + 16 * std::pow(kStep, 2.0L) / 12;
-  const long double k4 = moment[1] - 3 * moment[0] * moment[0] - 16 * std::pow(kStep, 4.0L) / 120;
-  const long double k6 = moment[2] - 15 * moment[1] * moment[0] + 30 * std::pow(moment[0], 3.0L) +
-                         16 * std::pow(kStep, 6.0L) / 252;
+  const auto uniforms = [&](long double power) {
+    const auto each = [&](int bits) {
+      return 1 - std::ldexp(1.0L, -bits * static_cast<int>(power));
+    };
+    return std::pow(kStep, power) * (16 * each(8) + 4 * each(16) + 4 * each(32));
+  };
+  const long double k2 = moment[0] + uniforms(2) / 12;
+  const long double k4 = moment[1] - 3 * moment[0] * moment[0] - uniforms(4) / 120;
+  const long double k6 =
+      moment[2] - 15 * moment[1] * moment[0] + 30 * std::pow(moment[0], 3.0L) + uniforms(6) / 252;
   EXPECT_NEAR(static_cast<double>(k2 - 1), 0, 1e-15);
   EXPECT_NEAR(static_cast<double>(k4), 0, 1e-14);
   EXPECT_NEAR(static_cast<double>(k6), 0, 1e-12);

@@ -68,7 +68,8 @@ INSTANTIATE_TEST_SUITE_P(All, EveryMethod, ::testing::ValuesIn(private_methods()
 
 // Sensitivities that follow the model, where the clip radius never binds: still within the claim,
 // and not far from it, since the canary is as long as a row may be. Each alarms falsely with
-// probability at most 1e-8.
+// probability at most 1e-8. What 1000 runs find of dp-srm is 0 to 3.2, what 4000 find 1.4 to 4.9
+// (18 seeds each).
 TEST(MethodAudit, TheGlmRuleKeepsItsClaim) {
   for (const Relation relation : {Relation::kZeroOut, Relation::kReplaceOne})
     for (const auto& [method, least] : {std::pair{"dp-gd", 3.0}, {"dp-srm", 0.7}}) {
@@ -78,7 +79,8 @@ TEST(MethodAudit, TheGlmRuleKeepsItsClaim) {
       options.relation = relation;
       options.epsilon = 8;
       options.confidence = 1 - 1e-8;
-      const auto judged = audit(options, relation == Relation::kZeroOut ? 1000 : 500);
+      const std::int64_t runs = relation == Relation::kZeroOut ? 1000 : 500;
+      const auto judged = audit(options, options.method == "dp-srm" ? 4 * runs : runs);
       ASSERT_TRUE(judged) << method << ": " << judged.error().message;
       EXPECT_LE(judged->lower_bound, 8) << method << " " << to_string(relation);
       EXPECT_GT(judged->lower_bound, least) << method << " " << to_string(relation);

@@ -25,14 +25,24 @@ def splitmix(state):
 source = splitmix(1)
 samples = []
 for _ in range(64):
-    words = [[next(source) for _ in range(16)] for _ in range(9)]
+    words = [[next(source) for _ in range(16)] for _ in range(6)]
     for lane in range(16):
-        selector = words[8][lane]
-        selector -= 2 ** 64 if selector >= 2 ** 63 else 0
-        j = sum(selector > t for t in table)
-        if words[0][lane] >> 31 & 1:
-            j = -j
-        uniforms = sum((words[w][lane] % 2 ** 31) + (words[w][lane] >> 33) for w in range(8))
-        samples.append(2 ** 31 * j + uniforms - 8 * (2 ** 31 - 1))
+        w = [word[lane].to_bytes(8, "little") for word in words]
+        selector = words[5][lane]
+        j = sum(selector % 2 ** 63 > t for t in table)
+        if selector >= 2 ** 63:  # the complement of the other bits
+            j = -sum(2 ** 63 - 1 - selector % 2 ** 63 > t for t in table)
+        highest = list(w[0] + w[1] + w[2])
+        second = list(w[3])
+        lower = [words[4][lane] >> 16 * i & 65535 for i in range(4)]
+        uniforms = [high << 24 for high in highest[8:]]
+        uniforms += [(high << 24) + (middle << 16)
+                     for high, middle in zip(highest[4:8], second[4:])]
+        uniforms += [(high << 24) + (middle << 16) + low
+                     for high, middle, low in zip(highest[:4], second[:4], lower)]
+        total = 2 * sum(uniforms)
+        total -= 16 * (255 << 24) + 4 * (65535 << 16) + 4 * (2 ** 32 - 1)
+        assert len(uniforms) == 24 and total % 2 == 0
+        samples.append(2 ** 32 * j + total // 2)
 print(samples[:4])
 print("checksum", sum((i + 1) * k for i, k in enumerate(samples)))
