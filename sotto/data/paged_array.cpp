@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -46,26 +47,54 @@ std::size_t round_to_pages(std::size_t bytes) {
   return (bytes + page - 1) / page * page;
 }
 
+namespace {
+
+// Batches read rows from all over a table: only with large pages do their addresses stay known to
+// the processor.
+constexpr std::size_t kLargePage = std::size_t{2} << 20;
+
+/// Anonymous pages from a multiple of kLargePage on.
+void* map_aligned(std::size_t bytes) {
+  const std::size_t room = bytes + kLargePage;
+  void* pages = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) return pages;
+  auto* begin = static_cast<char*>(pages);
+  const std::size_t before =
+      (kLargePage - reinterpret_cast<std::uintptr_t>(begin) % kLargePage) % kLargePage;
+  if (before > 0) munmap(begin, before);
+  munmap(begin + before + bytes, room - before - bytes);
+  return begin + before;
+}
+
+/// As mremap, but keeps the pages where large ones may be.
+void* remap_aligned(void* pages, std::size_t old_bytes, std::size_t new_bytes) {
+  void* result = mremap(pages, old_bytes, new_bytes, 0);
+  if (result != MAP_FAILED) return result;
+  result = map_aligned(new_bytes);
+  if (result == MAP_FAILED) return result;
+  return mremap(pages, old_bytes, new_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, result);
+}
+
+}  // namespace
+
 void* remap_pages(void* pages, std::size_t old_bytes, std::size_t new_bytes, int file) {
-  void* result = nullptr;
   if (new_bytes == 0) {
     if (pages != nullptr) munmap(pages, old_bytes);
     return nullptr;
   }
-  if (file >= 0 && new_bytes > old_bytes &&
-      ::posix_fallocate(file, 0, static_cast<off_t>(new_bytes)) != 0)
-    throw std::bad_alloc();
-  if (pages == nullptr) {
-    result = mmap(nullptr,
-                  new_bytes,
-                  PROT_READ | PROT_WRITE,
-                  file >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS,
-                  file,
-                  0);
+  void* result = nullptr;
+  if (file >= 0) {
+    if (new_bytes > old_bytes && ::posix_fallocate(file, 0, static_cast<off_t>(new_bytes)) != 0)
+      throw std::bad_alloc();
+    result = pages == nullptr
+                 ? mmap(nullptr, new_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+                 : mremap(pages, old_bytes, new_bytes, MREMAP_MAYMOVE);
   } else {
-    result = mremap(pages, old_bytes, new_bytes, MREMAP_MAYMOVE);
+    result = pages == nullptr ? map_aligned(new_bytes) : remap_aligned(pages, old_bytes, new_bytes);
   }
   if (result == MAP_FAILED) throw std::bad_alloc();
+  // Best effort: a system without large pages refuses.
+  if (file < 0 && new_bytes >= kLargePage) madvise(result, new_bytes, MADV_HUGEPAGE);
   return result;
 }
 

@@ -234,15 +234,21 @@ TEST(PagedArray, SaysWhereThereIsNoRoomForAFile) {
 
 TEST(PagedArray, GrowsWithZerosAndKeepsContent) {
   PagedArray<int> array;
+  PagedArray<int> beside;  // in the way, so that the pages have to move
   for (std::size_t size = 1; size < 3000000; size = size * 3 + 1) {
     const std::size_t before = array.size();
     array.grow(size);
+    beside.grow(size);
     ASSERT_EQ(array.size(), size);
     for (std::size_t i = before; i < size; ++i) {
       ASSERT_EQ(array[i], 0);
       array[i] = static_cast<int>(i);
+      beside[i] = -1;
     }
+    // Large pages need this.
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(array.data()) % (2 << 20), 0U);
   }
+  for (std::size_t i = 0; i < array.size(); ++i) ASSERT_EQ(array[i], static_cast<int>(i));
   array.truncate(1000);
   for (std::size_t i = 0; i < 1000; ++i) ASSERT_EQ(array[i], static_cast<int>(i));
   PagedArray<int> other = std::move(array);
