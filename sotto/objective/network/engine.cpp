@@ -27,37 +27,20 @@ constexpr std::int64_t kBlockBytes = 6 << 20;
 constexpr std::int64_t kLargestBlock = 32;
 /// Where all gradients are kept as factors: a block's sum costs more than its examples.
 constexpr std::int64_t kLargestFactoredBlock = 128;
+/// Rows lie anywhere in the memory: it is asked for one so many examples before it is needed.
+constexpr std::int64_t kPrefetch = 4;
 
-bool is_activation(LayerKind kind) {
-  return kind == LayerKind::kRelu || kind == LayerKind::kTanh || kind == LayerKind::kSigmoid ||
-         kind == LayerKind::kGelu;
-}
-
-/// Whether the features behind layer i may stay in the order of an image: what follows reads them
-/// by their places, or does not care.
-bool may_stay_image(const NetworkSpec& spec, std::size_t i) {
-  for (std::size_t j = i + 1; j < spec.layers.size(); ++j) {
-    const LayerKind kind = spec.layers[j].kind;
-    if (kind == LayerKind::kLinear) return true;
-    if (!is_activation(kind) && kind != LayerKind::kFlatten && kind != LayerKind::kDropout &&
-        kind != LayerKind::kLayerNorm)
-      return false;
-  }
-  return false;
-}
-
-/// Convolutions and linear layers read an image's channels one by one: no padding is needed.
+/// Convolutions read an image's channels one by one: no padding is needed. A linear layer may take
+/// the numbers in the order in which the rows have them.
 Layout input_layout(const NetworkSpec& spec) {
   const ImageShape& in = spec.input;
-  Layout layout = Layout::of(in);
-  if (in.height * in.width == 1) return layout;
   for (const LayerSpec& layer : spec.layers) {
     if (layer.kind == LayerKind::kFlatten || layer.kind == LayerKind::kDropout) continue;
-    if (layer.kind == LayerKind::kConv || layer.kind == LayerKind::kLinear)
-      layout.stride = in.channels;
+    if (layer.kind == LayerKind::kConv && in.height * in.width > 1) return {in, in.channels};
+    if (layer.kind == LayerKind::kLinear) return Layout::of({in.size(), 1, 1});
     break;
   }
-  return layout;
+  return Layout::of(in);
 }
 
 std::unique_ptr<Layer> make_layer(const NetworkSpec& spec,
@@ -85,7 +68,7 @@ std::unique_ptr<Layer> make_layer(const NetworkSpec& spec,
     case LayerKind::kLayerNorm:
       return network::make_normalization(layer, in);
     case LayerKind::kFlatten:
-      return in.pixels() == 1 || may_stay_image(spec, i) ? nullptr : network::make_flatten(in);
+      return in.pixels() == 1 ? nullptr : network::make_flatten(in);
     case LayerKind::kDropout:
       return nullptr;
   }
@@ -262,6 +245,14 @@ const NetworkEngine::Point& NetworkEngine::point_at(std::span<const double> w,
   return point;
 }
 
+/// Asks the memory for an example of the block, if there is one.
+void NetworkEngine::prefetch_input(const Block& block, std::int64_t example) const {
+  if (example >= block.count) return;
+  constexpr std::size_t kLine = 64 / sizeof(float);
+  const float* row = table_.row(block[example]);
+  for (std::size_t j = 0; j < input_places_.size(); j += kLine) __builtin_prefetch(row + j);
+}
+
 void NetworkEngine::load_input(std::int64_t row, float* input) const {
   const float* from = table_.row(row);
   if (input_in_order_) {
@@ -269,8 +260,7 @@ void NetworkEngine::load_input(std::int64_t row, float* input) const {
     if (input_scale_.empty())
       std::copy_n(from, count, input);
     else
-      for (std::size_t j = 0; j < count; ++j)
-        input[j] = from[j] * input_scale_[j] + input_shift_[j];
+      kernels_.scale_and_shift(from, input_scale_.data(), input_shift_.data(), count, input);
     return;
   }
   if (input_scale_.empty()) {
@@ -298,6 +288,7 @@ std::int64_t NetworkEngine::fetch_inputs(const Block& block,
   const std::int64_t size = layers_.front()->in().size();
   for (std::int64_t e = 0; e < count; ++e) {
     float* loaded = s.loaded.data() + (place + e) * size;
+    prefetch_input(block, begin + e + kPrefetch);
     load_input(block[begin + e], loaded);
     inputs[e] = loaded;
   }
@@ -323,6 +314,7 @@ void NetworkEngine::forward(const Point& point,
     return;
   }
   for (std::int64_t e = 0; e < count; ++e) {
+    prefetch_input(block, begin + e + kPrefetch);
     load_input(block[begin + e], s.value_of[0](e));
     for (std::size_t i = 0; i < first_tail_; ++i) layer(i, e, 1);
   }

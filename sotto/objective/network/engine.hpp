@@ -114,6 +114,7 @@ class NetworkEngine final : public Engine {
   void build(const Vector& frozen);
 
   const Point& point_at(std::span<const double> w, Scratch& scratch, std::size_t which) const;
+  void prefetch_input(const Block& block, std::int64_t example) const;
   void load_input(std::int64_t row, float* input) const;
   std::int64_t fetch_inputs(const Block& block,
                             std::int64_t begin,

@@ -34,10 +34,6 @@ Expected<std::optional<FrozenFeatures>> frozen_features(const Table& table,
   FrozenFeatures result;
   result.rest.loss = spec.loss;
   result.rest.input = engine->frozen_shape();
-  // Where the features were flattened, the engine kept them as images.
-  if (result.rest.input.height * result.rest.input.width > 1 &&
-      spec.layers[first].kind == LayerKind::kLinear)
-    result.rest.layers.push_back(parse_layer("flatten").value());
   result.rest.layers.insert(result.rest.layers.end(),
                             spec.layers.begin() + static_cast<std::ptrdiff_t>(first),
                             spec.layers.end());

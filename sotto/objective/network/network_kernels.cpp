@@ -165,26 +165,24 @@ void add_row_pairs(const float* const* rows,
 template <int kRows>
 void outer_tile(const double* left,
                 std::int64_t left_stride,
-                const float* const* right,
+                const double* panel,
                 std::int64_t row_count,
-                std::int64_t column,
                 std::int64_t columns,
                 double* sum) {
   constexpr int kVectors = kWidth / kDoubles;
   Wide acc[kRows][kVectors];
   for (int r = 0; r < kRows; ++r)
-    for (int q = 0; q < kVectors; ++q) acc[r][q] = load(sum + r * columns + column + kDoubles * q);
-  for (std::int64_t k = 0; k < row_count; ++k, left += left_stride) {
+    for (int q = 0; q < kVectors; ++q) acc[r][q] = load(sum + r * columns + kDoubles * q);
+  for (std::int64_t k = 0; k < row_count; ++k, left += left_stride, panel += kWidth) {
     Wide a[kVectors];
-    for (int q = 0; q < kVectors; ++q) a[q] = widen(right[k] + column + kDoubles * q);
-    __builtin_prefetch(right[k] + column + 2 * kWidth);
+    for (int q = 0; q < kVectors; ++q) a[q] = load(panel + kDoubles * q);
     for (int r = 0; r < kRows; ++r) {
       const Wide d = splat(left[r]);
       for (int q = 0; q < kVectors; ++q) acc[r][q] = multiply_add(d, a[q], acc[r][q]);
     }
   }
   for (int r = 0; r < kRows; ++r)
-    for (int q = 0; q < kVectors; ++q) store(sum + r * columns + column + kDoubles * q, acc[r][q]);
+    for (int q = 0; q < kVectors; ++q) store(sum + r * columns + kDoubles * q, acc[r][q]);
 }
 
 void add_outer(const double* left,
@@ -194,7 +192,6 @@ void add_outer(const double* left,
                std::int64_t left_count,
                std::int64_t columns,
                double* sum) {
-  if (row_count == 0) return;
   constexpr std::int64_t kMost = kDoubles == 4 ? 6 : 2;
   using OuterTile = decltype(&outer_tile<1>);
   constexpr OuterTile kTiles[] = {nullptr,
@@ -206,13 +203,30 @@ void add_outer(const double* left,
                                   outer_tile<6>};
   // Tiles of nearly equal heights: a low one would leave the units idle.
   const std::int64_t pieces = (left_count + kMost - 1) / kMost;
-  for (std::int64_t column = 0; column < columns; column += kWidth) {
-    std::int64_t first = 0;
-    for (std::int64_t p = 0; p < pieces; ++p) {
-      const std::int64_t next = left_count * (p + 1) / pieces;
-      kTiles[next - first](
-          left + first, left_stride, right, row_count, column, columns, sum + first * columns);
-      first = next;
+  // A column of all rows, widened once for all tiles. Rows whose length is a power of 2 would
+  // otherwise meet in the same few places of the cache.
+  constexpr std::int64_t kPanelRows = 128;
+  alignas(64) double panel[kPanelRows * kWidth];
+  for (std::int64_t begin = 0; begin < row_count; begin += kPanelRows) {
+    const std::int64_t rows = row_count - begin < kPanelRows ? row_count - begin : kPanelRows;
+    for (std::int64_t column = 0; column < columns; column += kWidth) {
+      for (std::int64_t k = 0; k < rows; ++k) {
+        const float* from = right[begin + k] + column;
+        __builtin_prefetch(from + 2 * kWidth);
+        for (std::int64_t q = 0; q < kWidth; q += kDoubles)
+          store(panel + k * kWidth + q, widen(from + q));
+      }
+      std::int64_t first = 0;
+      for (std::int64_t p = 0; p < pieces; ++p) {
+        const std::int64_t next = left_count * (p + 1) / pieces;
+        kTiles[next - first](left + begin * left_stride + first,
+                             left_stride,
+                             panel,
+                             rows,
+                             columns,
+                             sum + first * columns + column);
+        first = next;
+      }
     }
   }
 }
@@ -375,6 +389,14 @@ void column_sums(const float* values, std::int64_t rows, std::int64_t count, flo
   }
 }
 
+void scale_and_shift(
+    const float* in, const float* scale, const float* shift, std::size_t count, float* out) {
+  std::size_t j = 0;
+  for (; j + kLanes <= count; j += kLanes)
+    store(out + j, load(in + j) * load(scale + j) + load(shift + j));
+  for (; j < count; ++j) out[j] = in[j] * scale[j] + shift[j];
+}
+
 void subtract(const float* a, const float* b, std::int64_t count, float* difference) {
   for (std::int64_t j = 0; j < count; j += kLanes) store(difference + j, load(a + j) - load(b + j));
 }
@@ -398,6 +420,7 @@ const Kernels kKernels = {multiply,
                           max_pool,
                           max_pool_backward,
                           column_sums,
+                          scale_and_shift,
                           subtract};
 
 }  // namespace sotto::network_kernels::SOTTO_KERNEL_ARCH

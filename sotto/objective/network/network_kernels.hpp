@@ -126,6 +126,9 @@ struct Kernels {
 
   /// sums[c] = Σ over `rows` rows of `count` floats each.
   void (*column_sums)(const float* values, std::int64_t rows, std::int64_t count, float* sums);
+  /// out = in · scale + shift, any count.
+  void (*scale_and_shift)(
+      const float* in, const float* scale, const float* shift, std::size_t count, float* out);
   /// difference = a - b.
   void (*subtract)(const float* a, const float* b, std::int64_t count, float* difference);
 };
