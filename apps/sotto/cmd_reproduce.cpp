@@ -216,8 +216,8 @@ Action add_reproduce(CLI::App& app) {
   verb->add_option(
       "--only",
       a->only,
-      "run only cells whose key has this text in it, e.g. \"cifar10 / epsilon 0.8\"; the "
-      "page's others are from earlier runs (--resume) or marked as not run");
+      "run only cells whose key has this text in it, e.g. \"cifar10 / epsilon 0.8\" or \"x 60 "
+      "recipe\"; the page's others are from earlier runs (--resume) or marked as not run");
   verb->add_flag("--resume", a->resume, "keep the finished cells of an earlier run");
   verb->add_option("--out", a->out, "folder for results (JSON, CSV) and pages")
       ->capture_default_str();

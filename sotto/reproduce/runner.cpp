@@ -144,7 +144,8 @@ class Runner {
     std::string key = text_of(cell, arm, which, runs);
     if (options_.quick) key += fmt::format(" quick {}", spec_.quick_rows);
     if (const auto* done = finished_.find(key)) return arm_from_json(*done);
-    if (key_of(cell).find(options_.only) == std::string::npos) return missing("not run");
+    if (fmt::format("{} {}", key_of(cell), which).find(options_.only) == std::string::npos)
+      return missing("not run");
     const auto set_or_not = data_.get(cell);
     if (!set_or_not && set_or_not.error().kind == ErrorKind::kIo &&
         are_images(spec_.data.at(cell.data)))

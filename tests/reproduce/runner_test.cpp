@@ -189,6 +189,12 @@ TEST(Runner, OnlyTheCellsThatAreAskedForAreRunAndTheOthersKept) {
   EXPECT_EQ(second->cells[0].best->runs, 3);
   EXPECT_EQ(to_json(*second->cells[3].best).dump(), to_json(*first->cells[3].best).dump());
   EXPECT_EQ(second->cells[1].best->missing, "not run");
+  // One of a cell's two arms.
+  some.only = "epsilon 1 / x 40 recipe";
+  const auto third = run(spec, some);
+  ASSERT_TRUE(third) << third.error().message;
+  EXPECT_EQ(third->cells[1].recipe->runs, 3);
+  EXPECT_EQ(third->cells[1].best->missing, "not run");
 }
 
 TEST(Runner, MissingDataIsAClearError) {
