@@ -5,15 +5,6 @@
 #include "sotto/core/check.hpp"
 
 namespace sotto::internal {
-namespace {
-
-bool same(const Term& a, const Term& b) {
-  return a.sampling == b.sampling && a.rate == b.rate && a.batch == b.batch &&
-         a.population == b.population && a.mechanism == b.mechanism && a.parameter == b.parameter &&
-         a.count == b.count;
-}
-
-}  // namespace
 
 void check_receipt(const Receipt& receipt, const Event& event, std::int64_t samples) {
   const Expected<CanonicalEvent> bought = canonical(receipt.event());
@@ -24,7 +15,9 @@ void check_receipt(const Receipt& receipt, const Event& event, std::int64_t samp
                          bought->terms.end(),
                          needed->terms.begin(),
                          needed->terms.end(),
-                         same));
+                         [before = TermOrder()](const Term& a, const Term& b) {
+                           return !before(a, b) && !before(b, a) && a.count == b.count;
+                         }));
   SOTTO_CHECK(receipt.samples() >= samples);
 }
 

@@ -18,17 +18,11 @@ namespace {
 // Counts stay exact as doubles.
 constexpr std::int64_t kLargestCount = 1'000'000'000'000'000;
 
-using Key = std::tuple<Term::Sampling, Term::Mechanism, double, std::int64_t, std::int64_t, double>;
-
-Key key(const Term& term) {
-  return {term.sampling, term.mechanism, term.rate, term.batch, term.population, term.parameter};
-}
-
 // Equal releases share one entry; the map's order is the order of the canonical form.
-using Terms = std::map<Key, Term>;
+using Terms = std::map<Term, Term, TermOrder>;
 
 Expected<void> add(Terms& terms, Term term) {
-  const auto [place, is_new] = terms.try_emplace(key(term), term);
+  const auto [place, is_new] = terms.try_emplace(term, term);
   if (is_new) return {};
   if (place->second.count > kLargestCount - term.count) {
     return fail(
@@ -232,6 +226,14 @@ Event to_event(const Term& term, Relation relation) {
 }
 
 }  // namespace
+
+bool TermOrder::operator()(const Term& a, const Term& b) const {
+  const auto key = [](const Term& term) {
+    return std::tie(
+        term.sampling, term.mechanism, term.rate, term.batch, term.population, term.parameter);
+  };
+  return key(a) < key(b);
+}
 
 Expected<CanonicalEvent> canonical(const Event& event) {
   SOTTO_TRY(event.check());

@@ -125,6 +125,11 @@ struct Term {
   std::int64_t count = 1;
 };
 
+/// Terms by what is released, whatever their counts.
+struct TermOrder {
+  bool operator()(const Term& a, const Term& b) const;
+};
+
 /// The canonical form: equal terms merged, in a fixed order, so that the same releases grouped in
 /// another way cost exactly the same. Full-batch Gaussians stay one term per multiplier.
 struct CanonicalEvent {

@@ -21,8 +21,7 @@ Expected<Ledger> Ledger::open(LedgerOptions options) {
 
   Ledger ledger(std::move(options));
   ledger.relation_ = plan.relation;
-  for (const Term& term : plan.terms)
-    ledger.accounts_[to_string(term)] = Account{term, term.count, 0, 0};
+  for (const Term& term : plan.terms) ledger.accounts_[term] = Account{term, term.count, 0, 0};
 
   const LedgerOptions& granted = ledger.options_;
   if (std::isfinite(granted.budget.epsilon)) {
@@ -110,7 +109,7 @@ Expected<Receipt> Ledger::charge(const Event& event, std::int64_t samples) {
   if (filter_) return charge_filter(event, wanted, samples);
   // Look at everything before anything changes.
   for (const Term& term : wanted.terms) {
-    const auto found = accounts_.find(to_string(term));
+    const auto found = accounts_.find(term);
     const std::int64_t left =
         found == accounts_.end() ? 0 : found->second.planned - found->second.spent;
     if (wanted.relation != relation_ || left < term.count)
@@ -128,7 +127,7 @@ Expected<Receipt> Ledger::charge(const Event& event, std::int64_t samples) {
                             options_.planned_samples));
   SOTTO_TRY(check_room(wanted, samples));
   for (const Term& term : wanted.terms) {
-    Account& account = accounts_.at(to_string(term));
+    Account& account = accounts_.at(term);
     for (std::int64_t k = 0; k < term.count; ++k) {
       if (account.reserved == 0) SOTTO_TRY(reserve(account, samples));
       --account.reserved;
@@ -154,7 +153,7 @@ Expected<Receipt> Ledger::charge_filter(const Event& event,
     SOTTO_TRY(journal_->append(line.dump()));
   }
   for (const Term& term : wanted.terms) {
-    Account& account = accounts_.try_emplace(to_string(term), Account{term, 0, 0, 0}).first->second;
+    Account& account = accounts_.try_emplace(term, Account{term, 0, 0, 0}).first->second;
     account.spent += term.count;
   }
   samples_spent_ += samples;
@@ -197,7 +196,7 @@ CanonicalEvent Ledger::kept() const { return counted(&Account::spent, nullptr); 
 
 CanonicalEvent Ledger::counted(std::int64_t Account::*first, std::int64_t Account::*second) const {
   CanonicalEvent event{relation_, {}};
-  for (const auto& [text, account] : accounts_) {
+  for (const auto& [unused, account] : accounts_) {
     Term term = account.term;
     term.count = account.*first + (second ? account.*second : 0);
     if (term.count > 0) event.terms.push_back(term);

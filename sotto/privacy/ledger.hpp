@@ -130,7 +130,7 @@ class Ledger {
   std::unique_ptr<Filter> filter_;
   Relation relation_ = Relation::kZeroOut;
   double epsilon_planned_ = 0;
-  std::map<std::string, Account> accounts_;  ///< by the term's text
+  std::map<Term, Account, TermOrder> accounts_;
   std::int64_t samples_spent_ = 0;
   std::int64_t lost_samples_ = 0;
   bool has_lost_ = false;

@@ -11,9 +11,10 @@
 namespace sotto {
 namespace {
 
-std::int64_t count_of(const CanonicalEvent& event, const std::string& term) {
-  for (const Term& each : event.terms)
-    if (to_string(each) == term) return each.count;
+std::int64_t count_of(const CanonicalEvent& event, const Term& wanted) {
+  const TermOrder before;
+  for (const Term& term : event.terms)
+    if (!before(term, wanted) && !before(wanted, term)) return term.count;
   return 0;
 }
 
@@ -44,19 +45,18 @@ Expected<void> Ledger::continue_run(const LedgerResume& resume) {
   if (resume.kept_samples < 0 || charged_samples < resume.kept_samples)
     return mismatch("the journal has fewer noise samples than the checkpoint");
   for (const Term& term : resume.kept.terms) {
-    const std::string text = to_string(term);
-    if (count_of(charged, text) < term.count)
-      return mismatch(fmt::format(
-          "it holds {} of {}, the journal only {}", term.count, text, count_of(charged, text)));
-    if (!filter_ && (!accounts_.contains(text) || accounts_.at(text).planned < term.count))
-      return mismatch(fmt::format("it holds {} of {}, more than was planned", term.count, text));
+    if (const std::int64_t paid = count_of(charged, term); paid < term.count)
+      return mismatch(
+          fmt::format("it holds {} of {}, the journal only {}", term.count, to_string(term), paid));
+    if (!filter_ && (!accounts_.contains(term) || accounts_.at(term).planned < term.count))
+      return mismatch(
+          fmt::format("it holds {} of {}, more than was planned", term.count, to_string(term)));
   }
   for (const Term& term : charged.terms) {
-    const std::string text = to_string(term);
-    if (!filter_ && !accounts_.contains(text))
-      return mismatch(fmt::format("the journal has {}, which is not in the plan", text));
-    Account& account = accounts_.try_emplace(text, Account{term, 0, 0, 0, 0}).first->second;
-    account.spent = count_of(resume.kept, text);
+    if (!filter_ && !accounts_.contains(term))
+      return mismatch(fmt::format("the journal has {}, which is not in the plan", to_string(term)));
+    Account& account = accounts_.try_emplace(term, Account{term, 0, 0, 0, 0}).first->second;
+    account.spent = count_of(resume.kept, term);
     account.lost = term.count - account.spent;
     has_lost_ = has_lost_ || account.lost > 0;
   }
@@ -70,9 +70,9 @@ Expected<bool> Ledger::fits(const CanonicalEvent& more, std::int64_t samples) co
   const std::int64_t all_samples = samples_spent() + samples;
   bool planned = all_samples <= options_.planned_samples;
   CanonicalEvent total{relation_, {}};
-  for (const auto& [text, account] : accounts_) {
+  for (const auto& [unused, account] : accounts_) {
     Term term = account.term;
-    term.count = account.spent + account.lost + count_of(more, text);
+    term.count = account.spent + account.lost + count_of(more, account.term);
     planned = planned && term.count <= account.planned;
     if (term.count > 0) total.terms.push_back(term);
   }
@@ -100,7 +100,7 @@ Expected<void> Ledger::check_room(const CanonicalEvent& wanted, std::int64_t sam
     return {};
   }
   const Term& term = wanted.terms[0];
-  const Account& account = accounts_.at(to_string(term));
+  const Account& account = accounts_.at(term);
   if (roomy_ != &account || room_ < term.count) {
     // All that is left of this account, or as much of it as fits: a price for many charges.
     const auto enough = [&](std::int64_t count) {

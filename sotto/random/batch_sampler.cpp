@@ -25,14 +25,16 @@ constexpr std::int64_t kBitmapSparsity = 1024;
 
 constexpr int kWordBits = 64;
 
+constexpr std::size_t kSpare = 4;
+
 /// out = base + place of each bit, increasing; returns the end. Most words have few bits, at places
 /// that no processor can guess: four are written in any case, and those that were not there are
-/// written over. There must be room for four more than there are bits.
+/// written over. There must be room for kSpare more than there are bits.
 std::int64_t* write_places(std::uint64_t bits, std::int64_t base, std::int64_t* out) {
   constexpr std::uint64_t kTop = std::uint64_t{1} << 63;
   do {
     int found = 0;
-    for (int k = 0; k < 4; ++k) {
+    for (std::size_t k = 0; k < kSpare; ++k) {
       out[k] = base + std::countr_zero(bits | kTop);
       found += bits != 0;
       bits &= bits - 1;
@@ -103,7 +105,6 @@ void PoissonBatchSampler::draw_by_unit(Stream& stream, std::vector<std::int64_t>
   const auto first_byte = static_cast<std::uint8_t>(threshold >> 56);
   const std::uint64_t rest = threshold & ((std::uint64_t{1} << 56) - 1);
   std::array<std::uint8_t, kWordBits> bytes;
-  std::array<std::int64_t, kWordBits + 4> members;
   for (std::int64_t start = 0; start < population_; start += kWordBits) {
     stream.fill(std::as_writable_bytes(std::span(bytes)));
     Compared units = compare(bytes, first_byte);
@@ -112,7 +113,11 @@ void PoissonBatchSampler::draw_by_unit(Stream& stream, std::vector<std::int64_t>
         if (stream.next() >> 8 < rest) units.below |= ties & (0 - ties);
     if (population_ - start < kWordBits)
       units.below &= (std::uint64_t{1} << (population_ - start)) - 1;
-    batch.insert(batch.end(), members.data(), write_places(units.below, start, members.data()));
+    const std::size_t first = batch.size();
+    const auto members = static_cast<std::size_t>(std::popcount(units.below));
+    batch.resize(first + members + kSpare);
+    write_places(units.below, start, batch.data() + first);
+    batch.resize(first + members);
   }
 }
 
@@ -134,7 +139,7 @@ void PoissonBatchSampler::place_with_bitmap(Stream& stream,
     word |= bit;
   }
   const std::size_t first = batch.size();
-  batch.resize(first + members + 4);
+  batch.resize(first + members + kSpare);
   std::int64_t* out = batch.data() + first;
   for (std::size_t w = 0; w < words; ++w)
     out = write_places(bitmap[w], start + static_cast<std::int64_t>(w) * kWordBits, out);

@@ -42,7 +42,8 @@ const Kernels& kernels() {
 template <class Body>
 void for_each_chunk(Stream& stream, std::size_t count, const Body& body) {
   const std::size_t groups = (count + kGaussianGroup - 1) / kGaussianGroup;
-  const Stream::Section section = stream.take(groups * kGroupBytes);
+  const bool one_piece = groups <= kChunkGroups;  // and no need of a cipher for each thread
+  const Stream::Section section = stream.take(one_piece ? 0 : groups * kGroupBytes);
   const std::size_t tasks = (count + kTask - 1) / kTask;
   const auto run = [&](std::int64_t task, int) {
     // Vectors that cross cache lines are slow.
@@ -53,8 +54,11 @@ void for_each_chunk(Stream& stream, std::size_t count, const Body& body) {
     for (std::size_t first = begin; first < end; first += kChunk) {
       const std::size_t size = std::min(kChunk, end - first);
       const std::size_t wanted = (size + kGaussianGroup - 1) / kGaussianGroup;
-      section.read(first / kGaussianGroup * kGroupBytes,
-                   std::as_writable_bytes(std::span(words)).first(wanted * kGroupBytes));
+      const auto bytes = std::as_writable_bytes(std::span(words)).first(wanted * kGroupBytes);
+      if (one_piece)
+        stream.fill(bytes);
+      else
+        section.read(first / kGaussianGroup * kGroupBytes, bytes);
       kernels().rounded_gaussian(words.data(), wanted, samples.data());
       body(first, std::span<const std::int64_t>(samples).first(size));
     }
