@@ -216,10 +216,7 @@ Expected<int> train_network(NetworkRequest request) {
     SOTTO_ASSIGN(test,
                  load_rows(request.data, request.test_path, labels_for(loss), data.class_names));
   }
-  SOTTO_ASSIGN(const auto features, frozen_features(data.table, spec, all));
-  SOTTO_ASSIGN(const auto engine,
-               features ? NetworkEngine::make(features->table, features->rest)
-                        : NetworkEngine::make(data.table, spec, all));
+  SOTTO_ASSIGN(auto engine, NetworkEngine::make(data.table, spec, all));
 
   PublicProblem problem;
   problem.n = request.relation == Relation::kAddRemove ? request.public_n : data.table.units();
@@ -241,6 +238,14 @@ Expected<int> train_network(NetworkRequest request) {
   if (!request.quiet)
     for (const auto& warning : prepared.warnings) fmt::print(stderr, "warning: {}\n", warning);
 
+  // Only now, since it may take a while: what was wrong with the request has been said.
+  const bool freezes = std::any_of(
+      spec.layers.begin(), spec.layers.end(), [](const auto& layer) { return layer.frozen; });
+  if (freezes && talks) fmt::print(stderr, "computing the frozen layers' features, once\n");
+  SOTTO_ASSIGN(const auto features, frozen_features(data.table, spec, all));
+  if (features) {
+    SOTTO_ASSIGN(engine, NetworkEngine::make(features->table, features->rest));
+  }
   const std::size_t told = prepared.warnings.size();
   Progress progress(prepared.method->name, !talks, prepared.method->is_private);
   KeptIterates iterates(

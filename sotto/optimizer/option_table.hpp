@@ -92,8 +92,7 @@ class OptionTable {
     Options options;
     for (const auto& [name, text] : given) {
       const Entry* entry = find(name);
-      if (!entry)
-        return fail(ErrorKind::kUsage, fmt::format("this method has no option {}.", dashed(name)));
+      if (!entry) return unknown(name);
       if (auto set = entry->set(options, text); !set)
         return fail(ErrorKind::kUsage,
                     fmt::format("{} {}, but is '{}'.", dashed(name), set.error().message, text));
@@ -162,6 +161,16 @@ class OptionTable {
     entry.show = [field](const Options& options) { return text_of(options.*field); };
     entries_.push_back(std::move(entry));
     return *this;
+  }
+
+  tl::unexpected<Error> unknown(std::string_view name) const {
+    std::string known;
+    for (const auto& entry : entries_) {
+      if (!known.empty()) known += ", ";
+      known += dashed(entry.info.name);
+    }
+    return fail(ErrorKind::kUsage,
+                fmt::format("this method has no option {}. It has {}.", dashed(name), known));
   }
 
   const Entry* find(std::string_view name) const {
