@@ -24,7 +24,9 @@ void DataArguments::add_to(CLI::App& verb) {
                   schema_path,
                   "TOML file that declares a CSV file's columns and public bounds (docs/data.md)")
       ->group("Data");
-  verb.add_option("--format", format, "auto, libsvm, csv, npy, idx, cifar10 or cifar100; pairs are FEATURES,LABELS")
+  verb.add_option("--format",
+                  format,
+                  "auto, libsvm, csv, npy, idx, cifar10 or cifar100; pairs are FEATURES,LABELS")
       ->capture_default_str()
       ->group("Data");
   verb.add_option("--dim", dim, "LIBSVM: number of features, a public fact")->group("Data");

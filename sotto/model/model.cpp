@@ -83,19 +83,18 @@ Certificate certificate_from_json(const nlohmann::json& json) {
 }
 
 std::string to_text(const Model& model) {
-  nlohmann::ordered_json json = {
-      {"sotto_model", kModelVersion},
-      {"made_by", fmt::format("sotto {}", kVersion)},
-      {"method", model.method},
-      {"privacy", to_json(model.privacy)},
-      {"loss", to_string(model.loss)},
-      {"regularizer", model.regularizer},
-      {"bias", model.bias},
-      {"row_norm", model.row_norm},
-      {"class_names", model.class_names},
-      {"feature_names", model.feature_names},
-      {"schema", model.schema},
-      {"weights", std::vector<double>(model.w.begin(), model.w.end())}};
+  nlohmann::ordered_json json = {{"sotto_model", kModelVersion},
+                                 {"made_by", fmt::format("sotto {}", kVersion)},
+                                 {"method", model.method},
+                                 {"privacy", to_json(model.privacy)},
+                                 {"loss", to_string(model.loss)},
+                                 {"regularizer", model.regularizer},
+                                 {"bias", model.bias},
+                                 {"row_norm", model.row_norm},
+                                 {"class_names", model.class_names},
+                                 {"feature_names", model.feature_names},
+                                 {"schema", model.schema},
+                                 {"weights", std::vector<double>(model.w.begin(), model.w.end())}};
   if (!model.network.empty()) json["network"] = model.network;
   if (model.certificate) json["certificate"] = to_json(*model.certificate);
   return json.dump(1) + "\n";

@@ -30,7 +30,8 @@ struct PrivacyStatement {
   bool unsafe_diagnostics = false;
 };
 
-/// A trained model. For a linear one the decision is the sign of <w, x> (classification) or <w, x> itself.
+/// A trained model. For a linear one the decision is the sign of <w, x> (classification) or <w, x>
+/// itself.
 struct Model {
   std::string method;
   LossSpec loss;

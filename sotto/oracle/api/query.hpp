@@ -11,9 +11,9 @@ namespace sotto {
 
 /// What bounds a unit's term beside its clip radius.
 enum class ClipRule {
-  kFlat,  ///< nothing
-  kGlm,   ///< for linear models on single rows: what the loss allows at the public points
-          ///< (geometry/slope_bound.hpp); the noise shrinks, the noise multiplier stays
+  kFlat,    ///< nothing
+  kGlm,     ///< for linear models on single rows: what the loss allows at the public points
+            ///< (geometry/slope_bound.hpp); the noise shrinks, the noise multiplier stays
   kLayers,  ///< each of L layers of a network is clipped to clip_radius / sqrt(L)
 };
 

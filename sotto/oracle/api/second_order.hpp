@@ -16,8 +16,8 @@ namespace sotto {
 /// The mean Hessian of the data part at `at`: per-unit Hessians clipped to clip_radius in the
 /// Frobenius norm, summed over a batch, noised like the Gaussian orthogonal ensemble, divided by
 /// the public expected batch size. Sensitivity of the sum: clip_radius; under replace-one sqrt(2)
-/// clip_radius where the loss is convex and the batch is not Poisson, else at most twice clip_radius
-/// (oracle/hessian.proof.md).
+/// clip_radius where the loss is convex and the batch is not Poisson, else at most twice
+/// clip_radius (oracle/hessian.proof.md).
 struct HessianQuery {
   const Vector& at;
   Sampling sampling;
