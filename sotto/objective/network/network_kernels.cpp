@@ -110,6 +110,22 @@ double dot(const float* a, const float* b, std::int64_t count) {
 
 double sum_squares(const float* values, std::int64_t count) { return dot(values, values, count); }
 
+double sum_squared_differences(const float* a, const float* b, std::int64_t count) {
+  Wide acc[4] = {};
+  std::int64_t j = 0;
+  for (; j + 4 * kDoubles <= count; j += 4 * kDoubles)
+    for (int q = 0; q < 4; ++q) {
+      const Wide difference = widened_difference(a + j + kDoubles * q, b + j + kDoubles * q);
+      acc[q] = multiply_add(difference, difference, acc[q]);
+    }
+  double sum = total((acc[0] + acc[1]) + (acc[2] + acc[3]));
+  for (; j < count; ++j) {
+    const auto difference = static_cast<double>(a[j] - b[j]);
+    sum += difference * difference;
+  }
+  return sum;
+}
+
 /// Up to four rows at a time, so that the sum passes through the registers once for all of them.
 template <int kRows>
 void add_some_rows(const float* const* rows,
@@ -141,24 +157,46 @@ void add_rows(const float* const* rows,
   }
 }
 
+template <int kRows>
+void add_some_row_pairs(const float* const* rows,
+                        const double* weights,
+                        const float* const* rows_before,
+                        const double* difference_weights,
+                        std::int64_t begin,
+                        std::int64_t end,
+                        double* sum) {
+  Wide w[kRows], v[kRows];
+  for (int k = 0; k < kRows; ++k) {
+    w[k] = splat(weights[k]);
+    v[k] = splat(difference_weights[k]);
+  }
+  for (std::int64_t q = begin; q < end; q += kDoubles) {
+    Wide acc = load(sum + q);
+    for (int k = 0; k < kRows; ++k)
+      acc += multiply_add(
+          v[k], widened_difference(rows[k] + q, rows_before[k] + q), w[k] * widen(rows[k] + q));
+    store(sum + q, acc);
+  }
+}
+
 void add_row_pairs(const float* const* rows,
                    const double* weights,
-                   const float* const* more_rows,
-                   const double* more_weights,
+                   const float* const* rows_before,
+                   const double* difference_weights,
                    std::int64_t row_count,
                    std::int64_t count,
                    double* sum) {
   constexpr std::int64_t kPiece = 1024;
+  constexpr std::int64_t kRows = 4;
   for (std::int64_t begin = 0; begin < count; begin += kPiece) {
     const std::int64_t end = begin + kPiece < count ? begin + kPiece : count;
-    for (std::int64_t k = 0; k < row_count; ++k) {
-      const Wide w = splat(weights[k]);
-      const Wide v = splat(more_weights[k]);
-      for (std::int64_t q = begin; q < end; q += kDoubles) {
-        const Wide term = multiply_add(v, widen(more_rows[k] + q), w * widen(rows[k] + q));
-        store(sum + q, load(sum + q) + term);
-      }
-    }
+    std::int64_t k = 0;
+    for (; k + kRows <= row_count; k += kRows)
+      add_some_row_pairs<kRows>(
+          rows + k, weights + k, rows_before + k, difference_weights + k, begin, end, sum);
+    for (; k < row_count; ++k)
+      add_some_row_pairs<1>(
+          rows + k, weights + k, rows_before + k, difference_weights + k, begin, end, sum);
   }
 }
 
@@ -409,6 +447,7 @@ const Kernels kKernels = {multiply,
                           softmax_slopes,
                           sum_squares,
                           dot,
+                          sum_squared_differences,
                           add_rows,
                           add_row_pairs,
                           add_outer,

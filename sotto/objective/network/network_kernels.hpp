@@ -75,6 +75,8 @@ struct Kernels {
   double (*sum_squares)(const float* values, std::int64_t count);
   /// Σ a·b, each product exact, summed in float64.
   double (*dot)(const float* a, const float* b, std::int64_t count);
+  /// The sum of squares of a - b, whose entries are rounded to float32.
+  double (*sum_squared_differences)(const float* a, const float* b, std::int64_t count);
 
   /// sum[j] += Σ_k weights[k] · rows[k][j], k = 0, 1, … one after the other; count a multiple of
   /// kWidth.
@@ -83,11 +85,12 @@ struct Kernels {
                    std::int64_t row_count,
                    std::int64_t count,
                    double* sum);
-  /// The same with terms (weights[k] · rows[k][j] + more_weights[k] · more_rows[k][j]).
+  /// The same with terms (weights[k] · a + difference_weights[k] · (a - b)), a = rows[k][j] and
+  /// b = rows_before[k][j], whose difference is rounded to float32.
   void (*add_row_pairs)(const float* const* rows,
                         const double* weights,
-                        const float* const* more_rows,
-                        const double* more_weights,
+                        const float* const* rows_before,
+                        const double* difference_weights,
                         std::int64_t row_count,
                         std::int64_t count,
                         double* sum);

@@ -63,6 +63,15 @@ inline Wide widen(const float* p) {
 #endif
 }
 
+/// The difference of kDoubles floats, rounded to floats, as doubles.
+inline Wide widened_difference(const float* a, const float* b) {
+#ifdef __AVX__
+  return _mm256_cvtps_pd(_mm_sub_ps(_mm_loadu_ps(a), _mm_loadu_ps(b)));
+#else
+  return Wide{static_cast<double>(a[0] - b[0]), static_cast<double>(a[1] - b[1])};
+#endif
+}
+
 // The standard's mode forbids the compiler to fuse by itself.
 inline Real multiply_add(Real a, Real b, Real c) {
 #ifdef __FMA__

@@ -29,23 +29,14 @@ void NetworkEngine::evaluate_gradient_pairs(const Block& block,
     const std::int64_t count = std::min(kChunk, block.count - begin);
     run_chunk(here, block, begin, count, s.storage[0], s);
     run_chunk(there, block, begin, count, s.storage[1], s);
+    // Behind the passes the earlier point's inputs of linear layers are only needed as differences.
     for (const Trained& each : trained_) {
       const auto form = layers_[each.layer]->gradient();
+      if (form.kind == GradientKind::kDense || shares_inputs(each)) continue;
       const auto slot = to_size(trained_of_[each.layer]);
-      auto& now = s.storage[0].slots[slot];
-      auto& then = s.storage[1].slots[slot];
-      // Behind the passes the earlier point's dense gradients, and its inputs of linear layers, are
-      // only needed as differences.
-      const auto subtract = [&](network::Buffer& a, network::Buffer& b, std::int64_t size) {
-        kernels_.subtract(a.data() + begin * size,
-                          b.data() + begin * size,
-                          count * size,
-                          b.data() + begin * size);
-      };
-      if (form.kind == GradientKind::kDense)
-        subtract(now.dense, then.dense, form.dense);
-      else if (!shares_inputs(each))
-        subtract(now.right, then.right, form.right);
+      const float* now = s.storage[0].slots[slot].right.data() + begin * form.right;
+      float* then = s.storage[1].slots[slot].right.data() + begin * form.right;
+      kernels_.subtract(now, then, count * form.right, then);
     }
   }
 }
@@ -66,14 +57,15 @@ double NetworkEngine::pair_square(const Trained& trained,
   const auto& then = s.storage[1].slots[slot];
   if (form.kind == GradientKind::kDense) {
     const float* g = now.dense.data() + k * form.dense;
-    const float* d = then.dense.data() + k * form.dense;
+    const float* g_before = then.dense.data() + k * form.dense;
     if (difference == 0) return gradient * gradient * kernels_.sum_squares(g, form.dense);
-    if (gradient == 0) return difference * difference * kernels_.sum_squares(d, form.dense);
+    if (gradient == 0)
+      return difference * difference * kernels_.sum_squared_differences(g, g_before, form.dense);
     double squares = 0;
     double sizes = 0;
     for (std::int64_t j = 0; j < form.dense; ++j) {
       const double a = gradient * static_cast<double>(g[j]);
-      const double b = difference * static_cast<double>(d[j]);
+      const double b = difference * static_cast<double>(g[j] - g_before[j]);
       squares += (a + b) * (a + b);
       sizes += a * a + b * b;
     }
@@ -143,7 +135,8 @@ void NetworkEngine::add_gradient_pairs(Workspace& workspace,
     const auto& now = s.storage[0].slots[slot];
     const auto& then = s.storage[1].slots[slot];
     // A term is formed before it is added: where its two parts cancel, it must not bring the
-    // rounding of large numbers into the sum. A part without weight is replaced by zeros.
+    // rounding of large numbers into the sum. A part without weight must not matter, even where it
+    // is not finite; a difference that is finite has finite parts.
     s.rows.clear();
     s.more_rows.clear();
     s.weights.clear();
@@ -159,8 +152,8 @@ void NetworkEngine::add_gradient_pairs(Workspace& workspace,
       const double beta = difference[to_size(k)];
       if (alpha == 0 && beta == 0) continue;
       if (dense) {
-        s.rows.push_back(alpha == 0 ? s.zeros.data() : now.dense.data() + k * size);
-        s.more_rows.push_back(beta == 0 ? s.zeros.data() : then.dense.data() + k * size);
+        s.rows.push_back(now.dense.data() + k * size);
+        s.more_rows.push_back(beta == 0 ? s.rows.back() : then.dense.data() + k * size);
         s.weights.push_back(alpha);
         s.more_weights.push_back(beta);
         continue;
