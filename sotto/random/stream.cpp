@@ -123,16 +123,22 @@ void Stream::refill() {
 }
 
 void Stream::fill(std::span<std::byte> bytes) {
+  // What becomes noise must not stay behind.
+  const auto take_buffered = [this](std::span<std::byte> out) {
+    if (out.empty()) return;
+    std::byte* from = state_->buffer.data() + (next_ - state_->buffer.data());
+    std::copy_n(from, out.size(), out.data());
+    internal::erase(from, out.size());
+    next_ += out.size();
+  };
   const std::size_t buffered = std::min(bytes.size(), static_cast<std::size_t>(end_ - next_));
-  std::copy_n(next_, buffered, bytes.data());
-  next_ += buffered;
+  take_buffered(bytes.first(buffered));
   bytes = bytes.subspan(buffered);
   if (bytes.size() >= kBufferBytes / 2) {
     state_->generate(bytes);
   } else if (!bytes.empty()) {
     refill();
-    std::copy_n(next_, bytes.size(), bytes.data());
-    next_ += bytes.size();
+    take_buffered(bytes);
   }
 }
 
