@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "command_line.hpp"
@@ -11,6 +12,9 @@
 #include "sotto/audit/audit_page.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/objective/glm.hpp"
+#include "sotto/objective/network/engine.hpp"
+#include "sotto/objective/network/features.hpp"
+#include "sotto/oracle/network_problem.hpp"
 
 namespace sotto::app {
 
@@ -26,6 +30,52 @@ void OneRunArguments::add_to(CLI::App& verb) {
   data.add_to(verb);
 }
 
+namespace {
+
+/// What is trained, with all that the engine refers to.
+struct Audited {
+  PublicProblem problem;
+  std::unique_ptr<Table> table;
+  std::unique_ptr<Engine> engine;
+};
+
+Expected<Audited> linear_model(const OneRunArguments& arguments, const LossSpec& loss) {
+  Audited audited;
+  PublicProblem& problem = audited.problem;
+  problem.loss = loss_info(loss);
+  SOTTO_ASSIGN(LoadedFile data,
+               arguments.data.load(arguments.data_path, problem.loss.classification));
+  audited.table = std::make_unique<Table>(std::move(data.table));
+  problem.n = audited.table->units();
+  problem.dimension = audited.table->dim();
+  problem.row_norm =
+      data.row_norm_bound > 0 ? data.row_norm_bound : std::numeric_limits<double>::infinity();
+  audited.engine = std::make_unique<GlmEngine>(*audited.table, loss);
+  return audited;
+}
+
+Expected<Audited> network(const OneRunArguments& arguments, bool regression) {
+  SOTTO_ASSIGN(const NamedNetwork named, named_network(arguments.network, regression));
+  SOTTO_ASSIGN(LoadedData data, load_network_rows(arguments.data, arguments.data_path, named.loss));
+  SOTTO_ASSIGN(NetworkSpec spec,
+               fitted_network(arguments.network,
+                              named,
+                              data.table.dim(),
+                              static_cast<std::int64_t>(data.class_names.size())));
+  SOTTO_ASSIGN(const StartWeights start, start_weights(spec, arguments.network));
+  Audited audited;
+  audited.problem = network_problem(spec, start.all, data.table.units());
+  SOTTO_ASSIGN(auto features, frozen_features(data.table, spec, start.all));
+  if (features) spec = std::move(features->rest);
+  audited.table =
+      std::make_unique<Table>(features ? std::move(features->table) : std::move(data.table));
+  SOTTO_ASSIGN(audited.engine,
+               NetworkEngine::make(*audited.table, spec, features ? Vector() : start.all));
+  return audited;
+}
+
+}  // namespace
+
 Expected<int> audit_one_run(const OneRunArguments& arguments) {
   if (arguments.data_path.empty() || !arguments.train.epsilon || arguments.train.delta == 0)
     return fail(ErrorKind::kUsage,
@@ -33,22 +83,20 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
   if (!arguments.report_path.empty()) SOTTO_TRY(check_writable(arguments.report_path));
   SOTTO_ASSIGN(const LossSpec loss, parse_loss(arguments.loss));
   SOTTO_ASSIGN(const Regularizer regularizer, Regularizer::parse(arguments.regularizer));
-  PublicProblem problem;
-  SOTTO_ASSIGN(problem.relation, parse_relation(arguments.neighbours));
-  problem.loss = loss_info(loss);
-  SOTTO_ASSIGN(const LoadedFile data,
-               arguments.data.load(arguments.data_path, problem.loss.classification));
-  problem.n = data.table.units();
-  problem.dimension = data.table.dim();
-  problem.row_norm =
-      data.row_norm_bound > 0 ? data.row_norm_bound : std::numeric_limits<double>::infinity();
+  SOTTO_ASSIGN(const Relation relation, parse_relation(arguments.neighbours));
+  const bool is_network = !arguments.network.model.empty();
+  SOTTO_ASSIGN(Audited audited,
+               is_network ? network(arguments, loss.kind == LossKind::kSquared)
+                          : linear_model(arguments, loss));
+  PublicProblem& problem = audited.problem;
+  problem.relation = relation;
   problem.regularizer =
       arguments.data.bias ? regularizer.on_first(problem.dimension - 1) : regularizer;
 
-  const GlmEngine engine(data.table, loss);
   Progress progress(arguments.train.method, arguments.quiet || arguments.json);
-  SOTTO_ASSIGN(const OneRunReport report,
-               audit_in_one_run(engine, problem, arguments.train, arguments.options, progress));
+  SOTTO_ASSIGN(
+      const OneRunReport report,
+      audit_in_one_run(*audited.engine, problem, arguments.train, arguments.options, progress));
   progress.finish();
   if (Progress::interrupted()) return kInterrupted;
 
@@ -59,6 +107,7 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
     fmt::print(
         "{}\n",
         nlohmann::json({{"method", arguments.train.method},
+                        {"model", is_network ? arguments.network.model : "linear"},
                         {"claimed", {{"epsilon", claimed}, {"delta", arguments.train.delta}}},
                         {"lower_bound", report.guess.lower_bound},
                         {"confidence", arguments.options.confidence},
@@ -71,8 +120,9 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
                         {"verdict", verdict}})
             .dump());
   } else {
-    fmt::print("{}: {} (claimed epsilon {:.4g} at delta {:g}, zero-out)\n",
+    fmt::print("{}{}: {} (claimed epsilon {:.4g} at delta {:g}, zero-out)\n",
                arguments.train.method,
+               is_network ? " on " + arguments.network.model : "",
                verdict,
                claimed,
                arguments.train.delta);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "data_options.hpp"
+#include "network_setup.hpp"
 #include "sotto/audit/one_run.hpp"
 #include "sotto/core/error.hpp"
 
@@ -13,6 +14,7 @@ namespace sotto::app {
 struct OneRunArguments {
   std::string data_path;
   DataArguments data;
+  NetworkArguments network;  ///< added by the verb: every audit has these
   std::string loss = "logistic";
   std::string regularizer = "none";
   std::string neighbours = "zero-out";

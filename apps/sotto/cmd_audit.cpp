@@ -19,6 +19,7 @@
 #include "sotto/audit/score_file.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/parallel.hpp"
+#include "sotto/training/checkpoint.hpp"
 #include "verbs.hpp"
 
 namespace sotto::app {
@@ -44,6 +45,25 @@ struct Arguments {
   bool quiet = false;
 };
 
+/// On made-up inputs: of the built-in networks, those that take any number of features get few.
+Expected<AuditedNetwork> audited_network(const OneRunArguments& arguments) {
+  constexpr std::int64_t kFeatures = 10;
+  const NetworkArguments& network = arguments.network;
+  SOTTO_ASSIGN(const LossSpec loss, parse_loss(arguments.loss));
+  const bool regression = loss.kind == LossKind::kSquared;
+  SOTTO_ASSIGN(const NamedNetwork named, named_network(network, regression));
+  const std::int64_t features = builtin_features(network.model);
+  const std::int64_t classes = features > 0 ? 10 : 2;
+  AuditedNetwork audited;
+  audited.name = network.model;
+  SOTTO_ASSIGN(audited.spec,
+               fitted_network(
+                   network, named, features > 0 ? features : kFeatures, regression ? 0 : classes));
+  SOTTO_ASSIGN(StartWeights start, start_weights(audited.spec, network));
+  audited.weights = std::move(start.all);
+  return audited;
+}
+
 Expected<MethodAuditOptions> read_options(const Arguments& arguments) {
   if (!arguments.epsilon || !arguments.delta)
     return fail(
@@ -63,6 +83,9 @@ Expected<MethodAuditOptions> read_options(const Arguments& arguments) {
   SOTTO_ASSIGN(options.view, parse_view(arguments.view));
   SOTTO_ASSIGN(options.canary, parse_canary(arguments.canary));
   SOTTO_ASSIGN(options.relation, parse_relation(arguments.neighbours));
+  if (!arguments.one_run.network.model.empty()) {
+    SOTTO_ASSIGN(options.network, audited_network(arguments.one_run));
+  }
   return options;
 }
 
@@ -78,6 +101,10 @@ std::string describe(const MethodAuditOptions& options, const PreparedRun& run) 
                                  options.seed);
   for (const auto& setting : run.configured.settings)
     text += fmt::format(" {} {}", setting.name, setting.value);
+  if (options.network)
+    text += fmt::format(" network {} weights {}",
+                        public_digest(to_text(options.network->spec)),
+                        public_digest(fmt::format("{}", fmt::join(options.network->weights, " "))));
   return text;
 }
 
@@ -134,6 +161,7 @@ void print_report(const Arguments& arguments,
   if (arguments.json) {
     const nlohmann::json json = {
         {"method", options.method},
+        {"model", options.network ? options.network->name : "linear"},
         {"claimed", {{"epsilon", options.epsilon}, {"delta", options.delta}}},
         {"neighbours", to_string(options.relation)},
         {"lower_bound", judged.lower_bound},
@@ -152,8 +180,9 @@ void print_report(const Arguments& arguments,
     fmt::print("{}\n", json.dump());
     return;
   }
-  fmt::print("{}: {} (claimed epsilon {:g} at delta {:g}, {})\n",
+  fmt::print("{}{}: {} (claimed epsilon {:g} at delta {:g}, {})\n",
              options.method,
+             options.network ? " on " + options.network->name : "",
              to_string(report.verdict),
              options.epsilon,
              options.delta,
@@ -264,6 +293,7 @@ Action add_audit(CLI::App& app) {
   verb->add_flag("--one-run", a->in_one_run, "train once on DATA with canaries, and guess them")
       ->group("One run");
   a->one_run.add_to(*verb);
+  a->one_run.network.add_to(*verb);
   verb->add_flag("--json", a->json, "print one object for machines");
   verb->add_flag("-q,--quiet", a->quiet, "no progress");
   verb->footer(R"(
@@ -273,11 +303,13 @@ up to the stated confidence.
 
   sotto audit --method dp-gd --epsilon 1 --delta 1e-5
   sotto audit --method dp-sgd --epsilon 1 --delta 1e-5 --view final --roc roc.csv
+  sotto audit --method dp-sgd --model small.toml --epsilon 1 --delta 1e-5
 
 With --one-run, audits one real training instead: canaries are added to DATA by coin flips, and guessed from the
 released gradients. The bound is weaker, but it is about this run.
 
-  sotto audit --one-run --canaries 100 --epsilon 8 --delta 1e-6 --row-norm 3.74 a9a.gz)");
+  sotto audit --one-run --canaries 100 --epsilon 8 --delta 1e-6 --row-norm 3.74 a9a.gz
+  sotto audit --one-run --method dp-sgd --model mnist-cnn4 --epsilon 8 --delta 1e-5 images.gz,labels.gz)");
   return [a] { return run_audit(*a); };
 }
 

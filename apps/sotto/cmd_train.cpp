@@ -238,7 +238,18 @@ void print_plan(const PreparedRun& run,
 
 namespace {
 
-NetworkRequest network_request(const Request& request, const Arguments& arguments) {
+Expected<NetworkRequest> network_request(const Request& request, const Arguments& arguments) {
+  const LossKind loss = request.loss.kind;
+  if (loss != LossKind::kLogistic && loss != LossKind::kSquared)
+    return fail(ErrorKind::kUsage,
+                fmt::format("--loss {} is for linear models. A network's loss is the one that its "
+                            "model file states; a built-in network takes classes, or numbers with "
+                            "--loss squared.",
+                            arguments.loss));
+  if (request.constraint || arguments.row_max > 0)
+    return fail(ErrorKind::kUsage,
+                "--constraint and --row-max are for linear models: a network's weights are not "
+                "kept in a set. --regularizer l2:LAMBDA keeps them small.");
   NetworkRequest network;
   network.network = arguments.network;
   network.data = arguments.data;
@@ -281,10 +292,11 @@ Expected<int> run_train(const Arguments& arguments) {
   set_thread_count(arguments.threads);
   SOTTO_ASSIGN(Request request, read_request(arguments));
   const bool network = !arguments.network.model.empty();
-  if (arguments.dry_run)
-    return network ? dry_run_network(network_request(request, arguments))
-                   : dry_run(request, arguments);
-  if (network) return train_network(network_request(request, arguments));
+  if (network) {
+    SOTTO_ASSIGN(NetworkRequest asked, network_request(request, arguments));
+    return arguments.dry_run ? dry_run_network(asked) : train_network(std::move(asked));
+  }
+  if (arguments.dry_run) return dry_run(request, arguments);
   if (arguments.data_path.empty() || arguments.model_path.empty())
     return fail(
         ErrorKind::kUsage,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sotto/core/file.hpp"
+#include "sotto/model/model.hpp"
 #include "sotto/model/onnx/onnx.hpp"
 
 namespace sotto::app {

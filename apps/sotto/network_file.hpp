@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "network_run.hpp"
+#include "network_setup.hpp"
 #include "sotto/core/vector.hpp"
 #include "sotto/objective/network/spec.hpp"
 

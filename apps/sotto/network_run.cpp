@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -11,12 +10,12 @@
 #include <nlohmann/json.hpp>
 
 #include "exit_codes.hpp"
-#include "network_file.hpp"
 #include "progress.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/objective/network/engine.hpp"
 #include "sotto/objective/network/features.hpp"
 #include "sotto/objective/network/transfer.hpp"
+#include "sotto/oracle/network_problem.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
 #include "summary.hpp"
 
@@ -26,80 +25,6 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Each costs a look at all test rows.
 constexpr std::int64_t kKeptIterates = 12;
-
-LabelKind labels_for(NetworkLoss loss) {
-  switch (loss) {
-    case NetworkLoss::kLogistic:
-      return LabelKind::kBinary;
-    case NetworkLoss::kSquared:
-      return LabelKind::kReal;
-    default:
-      return LabelKind::kMulticlass;
-  }
-}
-
-Expected<LoadedData> load_rows(const DataArguments& data,
-                               const std::string& path,
-                               LabelKind labels,
-                               const std::vector<std::string>& classes) {
-  SOTTO_ASSIGN(LoadOptions options, data.load_options(path, labels));
-  options.layout = Layout::kDense;
-  options.classes = classes;
-  return load_table(options);
-}
-
-/// Where training starts: random weights, with those layers of another model put in whose shapes
-/// agree.
-Expected<Vector> start_of(const NetworkSpec& spec,
-                          const NetworkArguments& arguments,
-                          std::string& warning) {
-  Vector all = initial_weights(spec, arguments.initial_seed);
-  if (arguments.pretrained_path.empty()) {
-    for (const auto& layer : spec.layers)
-      if (layer.frozen)
-        return fail(
-            ErrorKind::kUsage,
-            "a frozen layer keeps the weights it starts with: give --pretrained MODEL.json, a "
-            "network that was trained on public data.");
-    return all;
-  }
-  SOTTO_ASSIGN(const PretrainedNetwork start, read_pretrained(arguments.pretrained_path));
-  warning = start.warning;
-  return begun_from(spec, std::move(all), start.spec, start.weights);
-}
-
-/// "0.5" or "0.4,0.5,0.6"; one number stands for all channels.
-Expected<std::vector<double>> numbers_of(const std::string& text,
-                                         const char* option,
-                                         std::int64_t channels) {
-  std::vector<double> numbers;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    double value = 0;
-    const auto [stop, error] = std::from_chars(text.data() + begin, text.data() + end, value);
-    if (error != std::errc{} || stop != text.data() + end || !std::isfinite(value))
-      return fail(
-          ErrorKind::kUsage,
-          fmt::format("{} must be numbers with commas between them, but is '{}'.", option, text));
-    numbers.push_back(value);
-    begin = end + 1;
-  }
-  if (numbers.size() == 1) numbers.assign(static_cast<std::size_t>(channels), numbers[0]);
-  return numbers;
-}
-
-Expected<std::optional<NetworkSpec>> model_file(const NetworkRequest& request) {
-  if (is_builtin_network(request.network.model)) return std::nullopt;
-  SOTTO_ASSIGN(NetworkFile file, read_network_file(request.network, request.regression));
-  if (!request.quiet && !request.json)
-    for (const auto& note : file.notes) fmt::print(stderr, "note: {}\n", note);
-  return std::move(file.spec);
-}
-
-NetworkLoss loss_of(const NetworkRequest& request, const std::optional<NetworkSpec>& from_file) {
-  if (from_file) return from_file->loss;
-  return request.regression ? NetworkLoss::kSquared : NetworkLoss::kSoftmax;
-}
 
 std::string bytes_of(const Vector& values) {
   return {reinterpret_cast<const char*>(values.data()),
@@ -112,27 +37,14 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-Expected<NetworkSpec> spec_for(const NetworkRequest& request,
-                               const std::optional<NetworkSpec>& from_file,
-                               std::int64_t features,
-                               std::int64_t classes) {
-  NetworkSpec spec;
-  if (from_file) {
-    spec = *from_file;
-  } else {
-    SOTTO_ASSIGN(spec, builtin_network(request.network.model, features, classes));
-  }
-  if (!request.network.mean.empty()) {
-    SOTTO_ASSIGN(spec.mean, numbers_of(request.network.mean, "--mean", spec.input.channels));
-  }
-  if (!request.network.deviation.empty()) {
-    SOTTO_ASSIGN(spec.deviation,
-                 numbers_of(request.network.deviation, "--deviation", spec.input.channels));
-  }
-  for (const double each : spec.deviation)
-    if (!(each > 0)) return fail(ErrorKind::kUsage, "--deviation must be > 0.");
-  SOTTO_TRY(shapes_of(spec));
-  return spec;
+PublicProblem problem_for(const NetworkRequest& request,
+                          const NetworkSpec& spec,
+                          const Vector& all,
+                          std::int64_t n) {
+  PublicProblem problem = network_problem(spec, all, n);
+  problem.relation = request.relation;
+  problem.regularizer = request.regularizer;
+  return problem;
 }
 
 /// How fast gradients of this network are here, from a moment's work on made-up rows.
@@ -160,72 +72,43 @@ Expected<double> examples_a_second(const NetworkSpec& spec, const Vector& all) {
 
 }  // namespace
 
-void NetworkArguments::add_to(CLI::App& verb) {
-  verb.add_option(
-          "--model",
-          model,
-          "a network instead of a linear model: mnist-cnn4, cifar-cnn5, cifar-cnn6, "
-          "softmax, mlp:WIDTH,WIDTH, a model file or the layers of an ONNX file (docs/networks.md)")
-      ->group("Network");
-  verb.add_option("--initial-seed", initial_seed, "public seed of the initial weights")
-      ->capture_default_str()
-      ->group("Network");
-  verb.add_option("--pretrained",
-                  pretrained_path,
-                  "start from the layers of this model (.json or .onnx), trained on PUBLIC data; "
-                  "frozen ones need it")
-      ->group("Network");
-  verb.add_option(
-          "--mean", mean, "public constants subtracted from the input, one or one a channel")
-      ->group("Network");
-  verb.add_option("--deviation", deviation, "public constants that the input is divided by")
-      ->group("Network");
-}
-
 Expected<int> train_network(NetworkRequest request) {
   if (request.data_path.empty() || request.model_path.empty())
     return fail(ErrorKind::kUsage,
                 "train needs a data file and a model file to write: sotto train [options] DATA "
                 "MODEL");
-  if (request.data.bias || request.data.row_norm > 0)
-    return fail(ErrorKind::kUsage,
-                "--bias and --row-norm are for linear models: a network has its own biases, and "
-                "clipping bounds its gradients.");
   SOTTO_TRY(check_writable(request.model_path));
   SOTTO_TRY(request.outputs.check());
-  SOTTO_ASSIGN(const std::optional<NetworkSpec> from_file, model_file(request));
-  const NetworkLoss loss = loss_of(request, from_file);
+  SOTTO_ASSIGN(const NamedNetwork named, named_network(request.network, request.regression));
   const auto begin = std::chrono::steady_clock::now();
   SOTTO_ASSIGN(const LoadedData data,
-               load_rows(request.data, request.data_path, labels_for(loss), {}));
+               load_network_rows(request.data, request.data_path, named.loss));
   const double load_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const bool talks = !request.quiet && !request.json;
   if (talks)
-    for (const auto& note : data.notes) fmt::print(stderr, "note: {}\n", note);
+    for (const auto* notes : {&named.notes, &data.notes})
+      for (const auto& note : *notes) fmt::print(stderr, "note: {}\n", note);
   SOTTO_ASSIGN(const NetworkSpec spec,
-               spec_for(request,
-                        from_file,
-                        data.table.dim(),
-                        static_cast<std::int64_t>(data.class_names.size())));
-  std::string start_warning;
-  SOTTO_ASSIGN(const Vector all, start_of(spec, request.network, start_warning));
-  if (!start_warning.empty() && !request.quiet) fmt::print(stderr, "warning: {}\n", start_warning);
+               fitted_network(request.network,
+                              named,
+                              data.table.dim(),
+                              static_cast<std::int64_t>(data.class_names.size())));
+  SOTTO_ASSIGN(const StartWeights start, start_weights(spec, request.network));
+  const Vector& all = start.all;
+  if (!start.warning.empty() && !request.quiet) fmt::print(stderr, "warning: {}\n", start.warning);
   std::optional<LoadedData> test;
   if (!request.test_path.empty()) {
     SOTTO_ASSIGN(test,
-                 load_rows(request.data, request.test_path, labels_for(loss), data.class_names));
+                 load_network_rows(request.data, request.test_path, named.loss, data.class_names));
   }
   SOTTO_ASSIGN(auto engine, NetworkEngine::make(data.table, spec, all));
 
-  PublicProblem problem;
-  problem.n = request.relation == Relation::kAddRemove ? request.public_n : data.table.units();
-  problem.dimension = engine->parameters();
-  problem.row_norm = kInfinity;
-  problem.regularizer = request.regularizer;
-  problem.relation = request.relation;
-  problem.network = true;
-  problem.start = trained_part(spec, all);
+  const PublicProblem problem =
+      problem_for(request,
+                  spec,
+                  all,
+                  request.relation == Relation::kAddRemove ? request.public_n : data.table.units());
   request.train.journal_path = request.model_path + ".journal";
   SOTTO_ASSIGN(request.train.checkpoint, request.checkpoint.options(request.data_path));
   for (const auto& [name, text] : {std::pair{"the network", to_text(spec)},
@@ -308,32 +191,27 @@ Expected<int> train_network(NetworkRequest request) {
 }
 
 Expected<int> dry_run_network(const NetworkRequest& request) {
-  SOTTO_ASSIGN(const std::optional<NetworkSpec> from_file, model_file(request));
-  const NetworkLoss loss = loss_of(request, from_file);
+  SOTTO_ASSIGN(const NamedNetwork named, named_network(request.network, request.regression));
+  if (!request.quiet && !request.json)
+    for (const auto& note : named.notes) fmt::print(stderr, "note: {}\n", note);
   std::int64_t n = request.public_n;
   std::int64_t features = builtin_features(request.network.model);
-  std::int64_t classes = loss == NetworkLoss::kSquared ? 0 : 10;  // as in the sets they are for
-  if (n < 1 || !(from_file || features > 0)) {
+  std::int64_t classes =
+      named.loss == NetworkLoss::kSquared ? 0 : 10;  // as in the sets they are for
+  if (n < 1 || !(named.from_file || features > 0)) {
     if (request.data_path.empty())
       return fail(ErrorKind::kUsage,
                   "this --dry-run needs DATA, to count its units and classes; only a model file or "
                   "a network for images with --public-n N does without.");
     SOTTO_ASSIGN(const LoadedData data,
-                 load_rows(request.data, request.data_path, labels_for(loss), {}));
+                 load_network_rows(request.data, request.data_path, named.loss));
     if (n < 1) n = data.table.units();
     features = data.table.dim();
     classes = static_cast<std::int64_t>(data.class_names.size());
   }
-  SOTTO_ASSIGN(const NetworkSpec spec, spec_for(request, from_file, features, classes));
+  SOTTO_ASSIGN(const NetworkSpec spec, fitted_network(request.network, named, features, classes));
   const Vector all = initial_weights(spec, request.network.initial_seed);
-  PublicProblem problem;
-  problem.n = n;
-  problem.row_norm = kInfinity;
-  problem.regularizer = request.regularizer;
-  problem.relation = request.relation;
-  problem.network = true;
-  problem.start = trained_part(spec, all);
-  problem.dimension = problem.start.size();
+  const PublicProblem problem = problem_for(request, spec, all, n);
   SOTTO_ASSIGN(const PreparedRun run, prepare(problem, request.train));
   SOTTO_ASSIGN(const double rate, examples_a_second(spec, all));
   print_plan(run, problem, request.train, request.json, rate);
@@ -348,9 +226,8 @@ Expected<int> predict_network(const NetworkPrediction& request) {
   if (request.probabilities && spec.loss == NetworkLoss::kSquared)
     return fail(ErrorKind::kUsage, "--proba needs classes, but this network predicts numbers.");
   SOTTO_TRY(check_writable(request.output_path));
-  SOTTO_ASSIGN(
-      const LoadedData rows,
-      load_rows(request.data, request.data_path, labels_for(spec.loss), model.class_names));
+  SOTTO_ASSIGN(const LoadedData rows,
+               load_network_rows(request.data, request.data_path, spec.loss, model.class_names));
   SOTTO_ASSIGN(const auto outputs, network_outputs(rows.table, spec, model.w));
   const auto count = static_cast<std::size_t>(rows.table.rows());
   const std::size_t width = outputs.size() / count;

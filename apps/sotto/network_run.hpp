@@ -1,29 +1,18 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "checkpoint_options.hpp"
 #include "data_options.hpp"
+#include "network_setup.hpp"
 #include "run_outputs.hpp"
 #include "sotto/model/class_metrics.hpp"
 #include "sotto/model/model.hpp"
-#include "sotto/objective/network/spec.hpp"
 #include "sotto/training/train.hpp"
 
 namespace sotto::app {
-
-/// The options of `train` that concern networks.
-struct NetworkArguments {
-  std::string model;  ///< a built-in name or a model file; empty: a linear model
-  std::uint64_t initial_seed = 0;
-  std::string pretrained_path;  ///< a model whose weights training starts from
-  std::string mean, deviation;  ///< numbers with commas between them
-
-  void add_to(CLI::App& verb);
-};
 
 /// What `train` knows before it opens the rows.
 struct NetworkRequest {

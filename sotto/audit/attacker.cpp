@@ -48,9 +48,15 @@ Attacker::Attacker(Oracle& inner, const Worlds& worlds)
 Expected<Released<Vector>> Attacker::gradient(const GradientQuery& query) {
   const TermBounds bounds = bounds_of(query, problem());
   SOTTO_ASSIGN(Released<Vector> answer, inner_.gradient(query));
-  others_.clipped_gradients({}, query.at, bounds.radius, rest_);
-  last0_.clipped_gradients({}, query.at, bounds.radius, v0_);
-  last1_.clipped_gradients({}, query.at, bounds.radius, v1_);
+  const auto sum_up = [&](PerExampleSum& sums, Vector& sum) {
+    if (query.rule == ClipRule::kLayers)
+      sums.clipped_layer_gradients({}, query.at, bounds.radius, sum);
+    else
+      sums.clipped_gradients({}, query.at, bounds.radius, sum);
+  };
+  sum_up(others_, rest_);
+  sum_up(last0_, v0_);
+  sum_up(last1_, v1_);
   add_ratio(answer.value(), query.sampling, query.noise_multiplier, bounds);
   return answer;
 }

@@ -117,6 +117,7 @@ std::string audit_page(const MethodAuditOptions& options,
                            with_commas(judged.counts.trials0),
                            with_commas(judged.counts.misses),
                            with_commas(judged.counts.trials1))},
+              {"model", options.network ? options.network->name : "linear, 10 features"},
               {"view", std::string(to_string(options.view))},
               {"canary", std::string(to_string(options.canary))}});
   page.subheading("What an audit does not show");

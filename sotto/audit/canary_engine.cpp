@@ -1,5 +1,6 @@
 #include "sotto/audit/canary_engine.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "sotto/core/check.hpp"
@@ -25,7 +26,7 @@ struct CanaryEngine::Mine final : Workspace {
   std::vector<std::int64_t> canaries;  // in the block
   std::vector<std::int64_t> places;    // where each of both kinds stands in the block
   std::vector<std::int64_t> canary_places;
-  std::vector<double> numbers;
+  std::vector<double> numbers, more_numbers;
 };
 
 CanaryEngine::CanaryEngine(const Engine& inner, std::int64_t canaries, Stream& random)
@@ -42,6 +43,9 @@ CanaryEngine::CanaryEngine(const Engine& inner, std::int64_t canaries, Stream& r
     inserted_.push_back(random.below(2) == 1);
   }
 }
+
+CanaryEngine::CanaryEngine(const Engine& inner)
+    : inner_(inner), directions_(1, Vector::Zero(inner.parameters())), inserted_(1, false) {}
 
 Vector CanaryEngine::pull() const {
   Vector sum = Vector::Zero(parameters());
@@ -79,14 +83,22 @@ void CanaryEngine::split(const Block& block, Mine& mine) const {
 
 void CanaryEngine::scatter(const Mine& mine,
                            std::span<const double> numbers,
-                           std::span<double> all) {
+                           std::span<double> all,
+                           std::size_t each) {
   for (std::size_t k = 0; k < mine.places.size(); ++k)
-    all[static_cast<std::size_t>(mine.places[k])] = numbers[k];
+    for (std::size_t i = 0; i < each; ++i)
+      all[static_cast<std::size_t>(mine.places[k]) * each + i] = numbers[k * each + i];
 }
 
-void CanaryEngine::gather(Mine& mine, std::span<const double> all) {
+std::span<const double> CanaryEngine::gather(const Mine& mine,
+                                             std::span<const double> all,
+                                             std::vector<double>& numbers,
+                                             std::size_t each) {
+  numbers.resize(mine.places.size() * each);
   for (std::size_t k = 0; k < mine.places.size(); ++k)
-    mine.numbers[k] = all[static_cast<std::size_t>(mine.places[k])];
+    for (std::size_t i = 0; i < each; ++i)
+      numbers[k * each + i] = all[static_cast<std::size_t>(mine.places[k]) * each + i];
+  return numbers;
 }
 
 double CanaryEngine::canary_norm(std::int64_t canary) const {
@@ -110,8 +122,14 @@ void CanaryEngine::add_gradients(Workspace& workspace,
                                  std::span<const double> weights,
                                  std::span<double> sum) const {
   auto& mine = static_cast<Mine&>(workspace);
-  gather(mine, weights);
-  if (!mine.places.empty()) inner_.add_gradients(*mine.inner, mine.numbers, sum);
+  const auto inner = gather(mine, weights, mine.numbers);
+  if (!inner.empty()) inner_.add_gradients(*mine.inner, inner, sum);
+  add_canaries(mine, weights, sum);
+}
+
+void CanaryEngine::add_canaries(const Mine& mine,
+                                std::span<const double> weights,
+                                std::span<double> sum) const {
   for (std::size_t k = 0; k < mine.canaries.size(); ++k) {
     const double weight = weights[static_cast<std::size_t>(mine.canary_places[k])];
     if (weight == 0 || !inserted(mine.canaries[k])) continue;
@@ -119,6 +137,61 @@ void CanaryEngine::add_gradients(Workspace& workspace,
     for (std::size_t j = 0; j < sum.size(); ++j)
       sum[j] += weight * kLength * v[static_cast<Eigen::Index>(j)];
   }
+}
+
+void CanaryEngine::evaluate_gradient_pairs(const Block& block,
+                                           std::span<const double> w,
+                                           std::span<const double> before,
+                                           Workspace& workspace) const {
+  auto& mine = static_cast<Mine&>(workspace);
+  split(block, mine);
+  if (mine.inner_block.count > 0)
+    inner_.evaluate_gradient_pairs(mine.inner_block, w, before, *mine.inner);
+}
+
+void CanaryEngine::pair_norms(Workspace& workspace,
+                              double gradient,
+                              double difference,
+                              std::span<double> norms) const {
+  auto& mine = static_cast<Mine&>(workspace);
+  mine.numbers.resize(mine.places.size());
+  if (!mine.places.empty()) inner_.pair_norms(*mine.inner, gradient, difference, mine.numbers);
+  scatter(mine, mine.numbers, norms);
+  for (std::size_t k = 0; k < mine.canaries.size(); ++k)
+    norms[static_cast<std::size_t>(mine.canary_places[k])] =
+        std::abs(gradient) * canary_norm(mine.canaries[k]);
+}
+
+void CanaryEngine::add_gradient_pairs(Workspace& workspace,
+                                      std::span<const double> gradient,
+                                      std::span<const double> difference,
+                                      std::span<double> sum) const {
+  auto& mine = static_cast<Mine&>(workspace);
+  const auto inner = gather(mine, gradient, mine.numbers);
+  const auto inner_difference = gather(mine, difference, mine.more_numbers);
+  if (!inner.empty()) inner_.add_gradient_pairs(*mine.inner, inner, inner_difference, sum);
+  add_canaries(mine, gradient, sum);
+}
+
+void CanaryEngine::layer_norms(Workspace& workspace, std::span<double> norms) const {
+  auto& mine = static_cast<Mine&>(workspace);
+  const auto each = static_cast<std::size_t>(layers());
+  mine.numbers.resize(mine.places.size() * each);
+  if (!mine.places.empty()) inner_.layer_norms(*mine.inner, mine.numbers);
+  scatter(mine, mine.numbers, norms, each);
+  for (std::size_t k = 0; k < mine.canaries.size(); ++k) {
+    SOTTO_CHECK(!inserted(mine.canaries[k]));
+    const auto place = static_cast<std::size_t>(mine.canary_places[k]);
+    std::fill_n(norms.begin() + static_cast<std::ptrdiff_t>(place * each), each, 0.0);
+  }
+}
+
+void CanaryEngine::add_layer_gradients(Workspace& workspace,
+                                       std::span<const double> weights,
+                                       std::span<double> sum) const {
+  auto& mine = static_cast<Mine&>(workspace);
+  const auto inner = gather(mine, weights, mine.numbers, static_cast<std::size_t>(layers()));
+  if (!inner.empty()) inner_.add_layer_gradients(*mine.inner, inner, sum);
 }
 
 void CanaryEngine::evaluate_hessians(const Block& block,
@@ -137,8 +210,8 @@ void CanaryEngine::add_hessians(Workspace& workspace,
                                 std::span<const double> weights,
                                 std::span<double> sum) const {
   auto& mine = static_cast<Mine&>(workspace);
-  gather(mine, weights);
-  if (!mine.places.empty()) inner_.add_hessians(*mine.inner, mine.numbers, sum);
+  const auto inner = gather(mine, weights, mine.numbers);
+  if (!inner.empty()) inner_.add_hessians(*mine.inner, inner, sum);
 }
 
 void CanaryEngine::add_hessian_products(Workspace& workspace,
@@ -146,8 +219,8 @@ void CanaryEngine::add_hessian_products(Workspace& workspace,
                                         std::span<const double> v,
                                         std::span<double> sum) const {
   auto& mine = static_cast<Mine&>(workspace);
-  gather(mine, weights);
-  if (!mine.places.empty()) inner_.add_hessian_products(*mine.inner, mine.numbers, v, sum);
+  const auto inner = gather(mine, weights, mine.numbers);
+  if (!inner.empty()) inner_.add_hessian_products(*mine.inner, inner, v, sum);
 }
 
 void CanaryEngine::evaluate_gradients_and_hessians(const Block& block,

@@ -18,6 +18,8 @@ class CanaryEngine final : public Engine {
   /// Draws the directions and, by fair coins, which canaries are inserted. `inner` must outlive
   /// this.
   CanaryEngine(const Engine& inner, std::int64_t canaries, Stream& random);
+  /// One canary that was not inserted: what zeroing a unit out leaves of it.
+  explicit CanaryEngine(const Engine& inner);
 
   std::int64_t canaries() const { return static_cast<std::int64_t>(inserted_.size()); }
   bool inserted(std::int64_t canary) const { return inserted_[static_cast<std::size_t>(canary)]; }
@@ -38,6 +40,26 @@ class CanaryEngine final : public Engine {
   void add_gradients(Workspace& workspace,
                      std::span<const double> weights,
                      std::span<double> sum) const override;
+  /// A canary's gradient does not change with the model: its difference is 0.
+  bool has_gradient_pairs() const override { return inner_.has_gradient_pairs(); }
+  void evaluate_gradient_pairs(const Block& block,
+                               std::span<const double> w,
+                               std::span<const double> before,
+                               Workspace& workspace) const override;
+  void pair_norms(Workspace& workspace,
+                  double gradient,
+                  double difference,
+                  std::span<double> norms) const override;
+  void add_gradient_pairs(Workspace& workspace,
+                          std::span<const double> gradient,
+                          std::span<const double> difference,
+                          std::span<double> sum) const override;
+  /// Only while no canary is inserted: how a direction is divided among layers is not known here.
+  std::int64_t layers() const override { return inner_.layers(); }
+  void layer_norms(Workspace& workspace, std::span<double> norms) const override;
+  void add_layer_gradients(Workspace& workspace,
+                           std::span<const double> weights,
+                           std::span<double> sum) const override;
   void evaluate_losses(const Block& block,
                        std::span<const double> w,
                        Workspace& workspace,
@@ -65,10 +87,18 @@ class CanaryEngine final : public Engine {
   struct Mine;
   /// Splits the block into the inner engine's units and the canaries.
   void split(const Block& block, Mine& mine) const;
-  /// The inner units' numbers to their places in the block, or from there.
-  static void scatter(const Mine& mine, std::span<const double> numbers, std::span<double> all);
-  static void gather(Mine& mine, std::span<const double> all);
+  /// The inner units' numbers, `each` a unit, to their places in the block, or from there.
+  static void scatter(const Mine& mine,
+                      std::span<const double> numbers,
+                      std::span<double> all,
+                      std::size_t each = 1);
+  static std::span<const double> gather(const Mine& mine,
+                                        std::span<const double> all,
+                                        std::vector<double>& numbers,
+                                        std::size_t each = 1);
   double canary_norm(std::int64_t canary) const;
+  /// sum += weights[k] · the gradient of each inserted canary k of the block.
+  void add_canaries(const Mine& mine, std::span<const double> weights, std::span<double> sum) const;
 
   const Engine& inner_;
   std::vector<Vector> directions_;

@@ -23,7 +23,6 @@ constexpr AttackOption kStrongAttack[] = {
     {"schedule", "constant"},
     {"momentum", "0"},
     {"clip_radius", "0.25"},
-    {"expected_batch", "20"},
     {"clip_max", "0.15"},
     {"selection", "exponential"},
     {"drawn_steps", "20", "rrpsgd"},
@@ -42,7 +41,9 @@ constexpr AttackOption kStrongAttack[] = {
 /// Of the set for methods that need one.
 constexpr double kRadius = 3;
 
-GivenOptions with_defaults(GivenOptions given, const MethodInfo& method) {
+GivenOptions with_defaults(GivenOptions given,
+                           const MethodInfo& method,
+                           const PublicProblem& problem) {
   const auto has = [](const auto& list, std::string_view name, auto project) {
     return std::any_of(
         list.begin(), list.end(), [&](const auto& each) { return project(each) == name; });
@@ -50,12 +51,16 @@ GivenOptions with_defaults(GivenOptions given, const MethodInfo& method) {
   const auto given_name = [](const auto& option) { return option.first; };
   const auto known_name = [](const OptionInfo& option) { return option.name; };
   const bool has_epochs = has(given, "epochs", given_name);
-  for (const auto& [name, value, only] : kStrongAttack) {
-    if (only && only != method.name) continue;
-    if (has(given, name, given_name) || !has(method.options, name, known_name)) continue;
-    if (std::string_view(name) == "steps" && has_epochs) continue;
+  const auto set = [&](const char* name, const std::string& value) {
+    if (has(given, name, given_name) || !has(method.options, name, known_name)) return;
+    if (std::string_view(name) == "steps" && has_epochs) return;
     given.emplace_back(name, value);
-  }
+  };
+  // A network's gradients follow the model: it must not go far while the canary adds up.
+  if (problem.network) set("step_size", "0.001");
+  for (const auto& [name, value, only] : kStrongAttack)
+    if (!only || only == method.name) set(name, value);
+  set("expected_batch", std::to_string(problem.n / 10));
   return given;
 }
 
@@ -110,11 +115,17 @@ Expected<MethodAudit> MethodAudit::prepare(const MethodAuditOptions& options) {
     return fail(ErrorKind::kUsage,
                 fmt::format("--confidence must lie between 0.5 and 1, but is {}. Use 0.95 or 0.99.",
                             options.confidence));
-  audit.worlds_ = std::make_unique<Worlds>(options.relation, options.canary);
-  if (method->constraints) audit.worlds_->constrain(l1_ball(kRadius));
+  if (options.network) {
+    SOTTO_ASSIGN(Worlds worlds,
+                 Worlds::of_network(options.relation, options.canary, *options.network));
+    audit.worlds_ = std::make_unique<Worlds>(std::move(worlds));
+  } else {
+    audit.worlds_ = std::make_unique<Worlds>(options.relation, options.canary);
+  }
+  if (method->constraints && !options.network) audit.worlds_->constrain(l1_ball(kRadius));
   TrainOptions train;
   train.method = options.method;
-  train.options = with_defaults(options.options, *method);
+  train.options = with_defaults(options.options, *method, audit.worlds_->problem());
   train.epsilon = options.epsilon;
   train.seed = options.seed;
   train.delta = options.delta;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "sotto/audit/claim.hpp"
@@ -29,6 +30,7 @@ struct MethodAuditOptions {
   double epsilon = 1;
   double delta = 1e-5;
   Relation relation = Relation::kZeroOut;
+  std::optional<AuditedNetwork> network;  ///< none: a linear model
   Canary canary = Canary::kDirection;
   View view = View::kAll;
   double confidence = 0.95;
@@ -57,7 +59,8 @@ inline constexpr double kPower = 0.9;
 Expected<AuditReport> report(const Scores& scores, const Claim& claim, const JudgeOptions& options);
 
 /// End-to-end audit of a registered method: real plan, calibration, ledger, oracle, mechanism and
-/// optimizer, on two neighbouring data sets of 200 x 10. Runs differ by their randomness alone.
+/// optimizer, on two neighbouring data sets of 200 x 10 (for a network, 40 of its inputs). Runs
+/// differ by their randomness alone.
 class MethodAudit {
  public:
   /// Plans and calibrates once. Fails as `prepare` does, and for methods that claim nothing.

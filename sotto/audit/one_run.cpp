@@ -11,6 +11,7 @@
 
 #include "sotto/audit/canary_engine.hpp"
 #include "sotto/core/check.hpp"
+#include "sotto/oracle/api/sensitivity.hpp"
 #include "sotto/oracle/private_oracle.hpp"
 
 namespace sotto {
@@ -28,14 +29,20 @@ class Listener final : public Oracle {
     SOTTO_ASSIGN(Released<Vector> answer, inner_.gradient(query));
     known_.clipped_gradients({}, query.at, query.clip_radius, rest_);
     const double noise = query.noise_multiplier * query.clip_radius;
-    heard_ += query.sampling.rate / (noise * noise) *
-              (static_cast<double>(problem().n) * answer.value() - rest_);
+    hear(answer.value(), query.sampling.rate, query.clip_radius, noise);
     return answer;
   }
-  /// Pairs and selections are passed on; what they tell is not used.
+  /// A canary's gradient is the same at both points: of a pair it moves the gradient alone.
   Expected<Released<Vector>> gradient_pair(const GradientPairQuery& query) override {
-    return inner_.gradient_pair(query);
+    const PairBounds bounds = bounds_of(query, problem());
+    SOTTO_ASSIGN(Released<Vector> answer, inner_.gradient_pair(query));
+    known_.clipped_gradient_pairs({}, query.at, query.before, bounds.clip, rest_);
+    const double moves =
+        bounds.clip.together ? bounds.radius : bounds.clip.mixture * bounds.clip.radius;
+    hear(answer.value(), query.sampling.rate, moves, query.noise_multiplier * bounds.radius);
+    return answer;
   }
+  /// Selections are passed on; what they tell is not used.
   Expected<Released<std::int64_t>> select(const SelectionQuery& query) override {
     return inner_.select(query);
   }
@@ -49,8 +56,7 @@ class Listener final : public Oracle {
     Matrix unused;
     known_.clipped_pairs({}, query.at, query.clip_radius, query.hessian_scale, rest_, unused);
     const double noise = query.noise_multiplier * query.clip_radius;
-    heard_ += query.sampling.rate / (noise * noise) *
-              (static_cast<double>(problem().n) * answer.value().gradient - rest_);
+    hear(answer.value().gradient, query.sampling.rate, query.clip_radius, noise);
     return answer;
   }
   Expected<Released<NoisyHessian>> hessian(const HessianQuery& query) override {
@@ -67,6 +73,12 @@ class Listener final : public Oracle {
   const Vector& heard() const { return heard_; }
 
  private:
+  /// Weighs an answer by how much it says: a canary in the batch, with probability `rate`, moves
+  /// the sum by `moves`, beside noise of this deviation. rest_ holds what the known units add.
+  void hear(const Vector& answer, double rate, double moves, double noise) {
+    heard_ += rate * moves / (noise * noise) * (static_cast<double>(problem().n) * answer - rest_);
+  }
+
   Oracle& inner_;
   PerExampleSum known_;
   Vector rest_;
@@ -152,6 +164,13 @@ Expected<OneRunReport> audit_in_one_run(const Engine& engine,
     return fail(ErrorKind::kUsage,
                 "the one-run audit inserts canaries or leaves them without effect, so it needs "
                 "--neighbours zero-out.");
+  const auto layered = [](const auto& option) {
+    return option.first == "clip_rule" && option.second == "layers";
+  };
+  if (std::any_of(train_options.options.begin(), train_options.options.end(), layered))
+    return fail(ErrorKind::kUsage,
+                "the one-run audit knows no canaries for layers that are clipped one by one; use "
+                "--clip-rule flat, or audit without --one-run.");
   problem.n += options.canaries;
   SOTTO_ASSIGN(PreparedRun prepared, prepare(problem, train_options));
   if (!prepared.method->is_private)
@@ -167,6 +186,8 @@ Expected<OneRunReport> audit_in_one_run(const Engine& engine,
   granted.budget = {train_options.epsilon.value_or(std::numeric_limits<double>::infinity()),
                     train_options.delta};
   granted.plan = prepared.plan.event;
+  granted.filter = prepared.plan.filter;
+  granted.relation = problem.relation;
   granted.planned_samples = prepared.plan.noise_samples;
   granted.accountant = prepared.accountant;
   granted.method = prepared.method->name;

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "sotto/core/vector.hpp"
 #include "sotto/data/table.hpp"
 #include "sotto/objective/engine.hpp"
+#include "sotto/objective/network/spec.hpp"
 #include "sotto/oracle/api/public_problem.hpp"
 
 namespace sotto {
@@ -17,9 +20,11 @@ namespace sotto {
 /// The record that an attacker looks for.
 enum class Canary {
   /// Alone in its feature and as long as a row may be: the largest gradient along one fixed
-  /// direction, which no other record touches (highest leverage).
+  /// direction, which no other record touches (highest leverage). For a network: an image far
+  /// brighter than the others, with the label that makes its gradient longest.
   kDirection,
-  /// The mean record with the wrong label: the others push its margin down, its gradient up.
+  /// The mean record with the wrong label: the others push its margin down, its gradient up. For a
+  /// network: another record's image with that label.
   kLabelFlip,
   /// The same entry in every feature, among records that cancel each other: nothing but noise and
   /// the canary decides which coordinates are chosen.
@@ -28,12 +33,26 @@ enum class Canary {
 std::string_view to_string(Canary canary);
 Expected<Canary> parse_canary(std::string_view text);
 
+/// A network, and the weights of all its layers that it starts with.
+struct AuditedNetwork {
+  std::string name;  ///< for messages and reports
+  NetworkSpec spec;
+  Vector weights;
+};
+
 /// Two neighbouring data sets, made up and small: the same records but for the last one, which in
 /// world 1 is the canary and in world 0 a record without any effect (zero-out), missing
 /// (add-remove), or the canary with the opposite label (replace-one).
 class Worlds {
  public:
+  /// For linear models.
   Worlds(Relation relation, Canary canary, std::int64_t n = 200, std::int64_t dimension = 10);
+  /// For a network, with fewer records: each costs more. Fails for canaries that it has no form of,
+  /// and as NetworkEngine::make does.
+  static Expected<Worlds> of_network(Relation relation,
+                                     Canary canary,
+                                     const AuditedNetwork& network,
+                                     std::int64_t n = 40);
 
   const PublicProblem& problem() const { return problem_; }
   /// The model must stay in this set: for methods that need one.
@@ -46,7 +65,19 @@ class Worlds {
   const Vector& pull() const { return pull_; }
 
  private:
-  const Engine* add(Table table);
+  struct Rows;
+  using MakeEngine = std::function<Expected<std::unique_ptr<Engine>>(const Table&)>;
+
+  Worlds() = default;
+  /// Engines of the others, and of the others with `last[world]`. Without rows `last[0]` stands for
+  /// a unit without any effect, which no row of a network would be.
+  Expected<void> build(const Rows& others, const Rows (&last)[2], const MakeEngine& make);
+  /// The two labels with which an input has the longest gradients at w.
+  static Expected<std::pair<float, float>> steepest_labels(const Vector& x,
+                                                           const NetworkSpec& spec,
+                                                           const Vector& w,
+                                                           const MakeEngine& make);
+  Expected<const Engine*> add(const Rows& rows, const MakeEngine& make);
 
   PublicProblem problem_;
   std::vector<std::unique_ptr<Table>> tables_;

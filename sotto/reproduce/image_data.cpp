@@ -12,6 +12,7 @@
 #include "sotto/objective/network/engine.hpp"
 #include "sotto/objective/network/features.hpp"
 #include "sotto/objective/network/transfer.hpp"
+#include "sotto/oracle/network_problem.hpp"
 #include "sotto/training/train.hpp"
 
 namespace sotto::reproduce {
@@ -79,12 +80,7 @@ Expected<std::pair<NetworkSpec, Vector>> public_network(const DataSpec& data,
   SOTTO_ASSIGN(const Table table, images_below(folders, how.train, Format::kCifar100, rows));
   SOTTO_ASSIGN(NetworkSpec spec, network_for(data, model, table.dim(), how.classes));
   SOTTO_ASSIGN(const auto engine, NetworkEngine::make(table, spec));
-  PublicProblem problem;
-  problem.n = table.units();
-  problem.dimension = engine->parameters();
-  problem.row_norm = kInfinity;
-  problem.network = true;
-  problem.start = initial_weights(spec, 0);
+  const PublicProblem problem = network_problem(spec, initial_weights(spec, 0), table.units());
   TrainOptions options;
   options.method = "sgd";
   options.options = {{"expected_batch", fmt::format("{}", std::min<std::int64_t>(128, problem.n))},

@@ -172,6 +172,12 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
                             "it. Use dp-pgd, dp-pmd, dp-fw-l2 or dp-fw-l1, or leave it out.",
                             run.method->name,
                             problem.constraint->to_string()));
+  if (problem.network && run.method->hessians)
+    return fail(ErrorKind::kUsage,
+                fmt::format("{} asks for Hessians, which networks don't have here. Use a linear "
+                            "model, or a first-order method such as dp-sgd or dp-srm (`sotto "
+                            "methods` says what each needs).",
+                            run.method->name));
   SOTTO_TRY(prepare_checkpoint(run, options));
   run.coin = run.resumed ? run.resumed->coin : make_stream(options, Purpose::kSelection).uniform();
   PublicFacts facts{problem, 0, run.coin, {}};

@@ -6,13 +6,16 @@
 #include <cmath>
 
 #include "sotto/audit/canary_engine.hpp"
+#include "sotto/objective/network/engine.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
+#include "tests/objective/network_reference.hpp"
 #include "tests/support/toy_engine.hpp"
 #include "tests/support/zoo/zoo.hpp"
 
 namespace sotto {
 namespace {
 
+using Batch = PerExampleSum::Batch;
 using testing::FixedGradients;
 using testing::zoo::Dice;
 
@@ -85,6 +88,54 @@ TEST(CanaryEngine, AddsInsertedCanariesAndNothingElse) {
   EXPECT_NEAR(sums.clipped_losses({}, Vector::Zero(3), 10), 0.8, 1e-9) << "canaries have no loss";
 }
 
+TEST(CanaryEngine, OfAPairACanaryMovesTheGradientAlone) {
+  const FixedGradients inner({{0.3, -0.2, 0.1}, {0.5, 0.5, 0.5}});
+  Stream random = Stream::seeded(3, Purpose::kData);
+  const CanaryEngine engine(inner, 20, random);
+  PerExampleSum sums(engine);
+  Vector sum;
+  const Vector w = Vector::Zero(3);
+  for (const bool together : {false, true}) {
+    const PairClip clip{0.25, 2, 0.1, together};
+    Vector expected(3);
+    expected << 0.8, 0.3, 0.6;
+    expected *= clip.mixture;
+    expected += (together ? clip.reach() : clip.mixture * clip.radius) * engine.pull();
+    sums.clipped_gradient_pairs({}, w, w, clip, sum);
+    EXPECT_LT((sum - expected).norm(), 1e-9) << (together ? "together" : "separate");
+  }
+}
+
+/// Zeroed out, a unit is one more that adds nothing, wherever it stands in a block.
+TEST(CanaryEngine, AUnitThatIsZeroedOutChangesNoSum) {
+  const NetworkSpec spec = testing::make_spec(
+      {1, 6, 6}, {"conv 4 3 pad 1", "tanh", "flatten", "linear 6", "tanh", "linear 4"});
+  const Table rows = testing::random_rows(spec, 9, 3);
+  const auto inner = NetworkEngine::make(rows, spec).value();
+  const CanaryEngine engine(*inner);
+  EXPECT_EQ(engine.units(), 10);
+  EXPECT_EQ(engine.layers(), 3);
+  const Vector w = initial_weights(spec, 1);
+  const Vector before = initial_weights(spec, 2);
+  PerExampleSum without(*inner), with(engine);
+  const std::vector<std::int64_t> some = {4, 0, 7}, and_more = {4, 9, 0, 7};
+  const PairClip clip{0.5, 0.3, 0.1, false};
+  for (const auto& [a, b] :
+       {std::pair{Batch{}, Batch{}}, std::pair{Batch{false, some}, Batch{false, and_more}}}) {
+    Vector expected, sum;
+    without.clipped_gradients(a, w, 0.3, expected);
+    with.clipped_gradients(b, w, 0.3, sum);
+    EXPECT_LT((sum - expected).norm(), 1e-12);
+    without.clipped_layer_gradients(a, w, 0.3, expected);
+    with.clipped_layer_gradients(b, w, 0.3, sum);
+    EXPECT_LT((sum - expected).norm(), 1e-12);
+    without.clipped_gradient_pairs(a, w, before, clip, expected);
+    with.clipped_gradient_pairs(b, w, before, clip, sum);
+    EXPECT_LT((sum - expected).norm(), 1e-12);
+    EXPECT_NEAR(with.clipped_losses(b, w, 5), without.clipped_losses(a, w, 5), 1e-12);
+  }
+}
+
 PublicProblem problem_of(const Engine& engine) {
   PublicProblem problem;
   problem.n = engine.units();
@@ -96,20 +147,23 @@ PublicProblem problem_of(const Engine& engine) {
 // A huge epsilon in many dimensions: the canaries are found, and never beyond the claim.
 TEST(OneRun, FindsCanariesWhereEpsilonIsLarge) {
   const FixedGradients engine(std::vector<std::vector<double>>(50, std::vector<double>(400, 0.01)));
-  TrainOptions train;
-  train.method = "dp-gd";
-  train.epsilon = 12;
-  train.delta = 1e-5;
-  train.seed = 5;
-  NoObserver observer;
-  const auto report = audit_in_one_run(engine, problem_of(engine), train, {100, 0.95}, observer);
-  ASSERT_TRUE(report) << report.error().message;
-  EXPECT_GT(report->guess.lower_bound, 1);
-  EXPECT_LE(report->epsilon, 12);
-  EXPECT_LT(report->guess.lower_bound, 12);
-  EXPECT_NEAR(report->canary_share, 100.0 / 150, 1e-12);
-  EXPECT_GT(report->canary_pull, 0);
-  EXPECT_EQ(report->w.size(), 400);
+  for (const auto& [method, least] :
+       {std::pair{"dp-gd", 1.0}, std::pair{"dp-srm", 0.3}, std::pair{"dp-agd", 1.0}}) {
+    TrainOptions train;
+    train.method = method;
+    train.epsilon = 12;
+    train.delta = 1e-5;
+    train.seed = 5;
+    NoObserver observer;
+    const auto report = audit_in_one_run(engine, problem_of(engine), train, {100, 0.95}, observer);
+    ASSERT_TRUE(report) << method << ": " << report.error().message;
+    EXPECT_GT(report->guess.lower_bound, least) << method;
+    EXPECT_LE(report->epsilon, 12) << method;
+    EXPECT_LT(report->guess.lower_bound, 12) << method;
+    EXPECT_NEAR(report->canary_share, 100.0 / 150, 1e-12);
+    EXPECT_GT(report->canary_pull, 0);
+    EXPECT_EQ(report->w.size(), 400);
+  }
 }
 
 TEST(OneRun, Mistakes) {
@@ -122,6 +176,10 @@ TEST(OneRun, Mistakes) {
   PublicProblem replaced = problem_of(engine);
   replaced.relation = Relation::kReplaceOne;
   EXPECT_FALSE(audit_in_one_run(engine, replaced, train, {100, 0.95}, observer));
+  train.method = "dp-sgd";
+  train.options = {{"clip_rule", "layers"}};
+  EXPECT_FALSE(audit_in_one_run(engine, problem_of(engine), train, {100, 0.95}, observer));
+  train.options.clear();
   train.method = "gd";
   EXPECT_FALSE(audit_in_one_run(engine, problem_of(engine), train, {100, 0.95}, observer));
 }

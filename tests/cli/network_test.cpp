@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -216,6 +217,49 @@ TEST(Network, Mistakes) {
   EXPECT_EQ(batchnorm.code, 3);
   EXPECT_THAT(batchnorm.err, HasSubstr("groupnorm"));
   EXPECT_EQ(train("/nonexistent.toml").code, 6);
+  // What a network can't do is said before anything is spent, and nothing is ignored.
+  const std::string network = images.dir.write("net.toml", kNetwork);
+  for (const std::vector<std::string>& refused :
+       std::vector<std::vector<std::string>>{{"--method", "opt"},
+                                             {"--method", "dp-gd-sosp"},
+                                             {"--method", "dp-newton"},
+                                             {"--constraint", "l1:3"},
+                                             {"--row-max", "1"},
+                                             {"--row-norm", "1"},
+                                             {"--loss", "sigmoid"}}) {
+    std::vector<std::string> words = {"train", "--model", network, "--epsilon", "1"};
+    words.insert(words.end(), {"--delta", "1e-3"});
+    words.insert(words.end(), refused.begin(), refused.end());
+    words.insert(words.end(), {images.path, images.dir.file("refused.json")});
+    EXPECT_EQ(sotto(words).code, 2) << refused.front() << ' ' << refused.back();
+  }
+  EXPECT_FALSE(std::filesystem::exists(images.dir.file("refused.json.journal")));
+}
+
+TEST(Network, IsAudited) {
+  const Images images(300);
+  const std::string network = images.dir.write("net.toml", kNetwork);
+  const std::vector<std::string> base = {
+      "audit", "--model", network, "--epsilon", "4", "--delta", "1e-5", "--json"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), base.begin(), base.end());
+    return sotto(more);
+  };
+  const auto worlds = with({"--method", "dp-gd", "--runs", "500"});
+  ASSERT_EQ(worlds.code, 0) << worlds.err;
+  auto result = nlohmann::json::parse(worlds.out);
+  EXPECT_EQ(result["model"], network);
+  EXPECT_GT(result["lower_bound"].get<double>(), 1);
+  EXPECT_LE(result["lower_bound"].get<double>(), 4);
+  EXPECT_EQ(with({"--method", "dp-sgd", "--canary", "spread"}).code, 2);
+  EXPECT_EQ(with({"--method", "dp-tr"}).code, 2);
+
+  const auto once =
+      with({"--one-run", "--method", "dp-sgd", "--steps", "20", "--canaries", "60", images.path});
+  ASSERT_EQ(once.code, 0) << once.err;
+  result = nlohmann::json::parse(once.out);
+  EXPECT_EQ(result["canaries"], 60);
+  EXPECT_NEAR(result["canary_share"].get<double>(), 1.0 / 6, 1e-12);
 }
 
 }  // namespace

@@ -275,7 +275,8 @@ std::vector<MethodInfo> descent_search_methods() {
          .source = kind.curvature_steps ? "[GW23]" : "[WCX19]",
          .page = kind.curvature_steps ? "opt" : "dp-gd-sosp",
          .options = options_table(kind).infos(),
-         .configure = configure(kind)});
+         .configure = configure(kind),
+         .hessians = true});
   return methods;
 }
 

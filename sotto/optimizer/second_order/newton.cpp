@@ -210,7 +210,8 @@ std::vector<MethodInfo> newton_methods() {
                       .source = is_private ? "own" : "",
                       .page = "dp-newton",
                       .options = newton_options().infos(),
-                      .configure = configure_newton};
+                      .configure = configure_newton,
+                      .hessians = true};
   };
   return {
       method("dp-newton", "Newton steps on a joint noisy gradient and Hessian, few passes", true),

@@ -197,7 +197,8 @@ std::vector<MethodInfo> trust_region_methods() {
                       .source = std::move(source),
                       .page = "dp-tr",
                       .options = options_table(divisor > 0).infos(),
-                      .configure = configure(divisor)};
+                      .configure = configure(divisor),
+                      .hessians = true};
   };
   return {method("dp-tr",
                  "trust region, full batches, joint noisy gradient and Hessian",
