@@ -10,6 +10,7 @@
 #include "sotto/core/file.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/accountant/pld.hpp"
+#include "sotto/privacy/number_json.hpp"
 #include "sotto/report/page.hpp"
 
 namespace sotto::app {
@@ -21,10 +22,6 @@ constexpr int kPoints = 200;
 Expected<double> interesting_epsilon(const CanonicalEvent& event) {
   SOTTO_ASSIGN(const double epsilon, pld_accountant().epsilon_upper(event, 1e-12));
   return std::isfinite(epsilon) ? std::max(epsilon, 1e-3) : 10;
-}
-
-nlohmann::json number_or_null(double value) {
-  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/journal.hpp"
+#include "sotto/privacy/number_json.hpp"
 #include "verbs.hpp"
 
 namespace sotto::app {
@@ -32,10 +33,6 @@ struct Arguments {
   FormulaInputs inputs;
   bool fixed_size = false;
 };
-
-nlohmann::json number_or_null(double value) {
-  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
-}
 
 /// One accountant's answer, with the time that it took.
 struct Priced {

@@ -2,21 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/file.hpp"
 #include "sotto/core/version.hpp"
+#include "sotto/privacy/number_json.hpp"
 
 namespace sotto {
 namespace {
 
 constexpr int kModelVersion = 1;
-
-nlohmann::json number_or_null(double value) {
-  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
-}
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/processor.hpp"
 #include "sotto/objective/glm.hpp"
 #include "sotto/objective/glm_scratch.hpp"
 #include "sotto/objective/grid_kernels.hpp"
@@ -20,8 +21,7 @@ inline std::int64_t nearest(double x) {
 
 internal::DenseGridKernel dense_kernel() {
 #ifdef SOTTO_HAS_X86_64_V3
-  static const bool wide = __builtin_cpu_supports("x86-64-v3") != 0;
-  if (wide) return internal::x86_64_v3::add_dense_on_grid;
+  if (runs_x86_64_v3()) return internal::x86_64_v3::add_dense_on_grid;
 #endif
   return internal::baseline::add_dense_on_grid;
 }

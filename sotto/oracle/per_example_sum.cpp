@@ -6,6 +6,7 @@
 
 #include "sotto/core/check.hpp"
 #include "sotto/core/parallel.hpp"
+#include "sotto/core/processor.hpp"
 #include "sotto/oracle/clip_rule.hpp"
 #include "sotto/oracle/per_example_scratch.hpp"
 
@@ -27,7 +28,7 @@ PerExampleSum::Scratch& PerExampleSum::scratch(int worker) {
 const SumGridKernels& sum_grid_kernels() {
   static const SumGridKernels chosen = [] {
 #ifdef SOTTO_HAS_X86_64_V3
-    if (__builtin_cpu_supports("x86-64-v3"))
+    if (runs_x86_64_v3())
       return SumGridKernels{internal::x86_64_v3::to_sum_grid, internal::x86_64_v3::from_sum_grid};
 #endif
     return SumGridKernels{};

@@ -5,6 +5,7 @@
 
 #include "sotto/core/check.hpp"
 #include "sotto/core/parallel.hpp"
+#include "sotto/core/processor.hpp"
 #include "sotto/random/erase.hpp"
 #include "sotto/random/gaussian_kernels.hpp"
 
@@ -28,7 +29,7 @@ struct Kernels {
 const Kernels& kernels() {
   static const Kernels chosen = [] {
 #ifdef SOTTO_HAS_X86_64_V3
-    if (__builtin_cpu_supports("x86-64-v3")) {
+    if (runs_x86_64_v3()) {
       return Kernels{internal::x86_64_v3::rounded_gaussian, internal::x86_64_v3::add_on_grid};
     }
 #endif

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/processor.hpp"
 #include "sotto/random/gumbel_kernels.hpp"
 
 namespace sotto {
@@ -23,7 +24,7 @@ constexpr double kNear = 4 * internal::kGumbelError;
 
 internal::GumbelKernel kernel() {
 #ifdef SOTTO_HAS_X86_64_V3
-  if (__builtin_cpu_supports("x86-64-v3")) return internal::x86_64_v3::gumbels;
+  if (runs_x86_64_v3()) return internal::x86_64_v3::gumbels;
 #endif
   return internal::baseline::gumbels;
 }

@@ -10,13 +10,10 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/version.hpp"
+#include "sotto/privacy/number_json.hpp"
 
 namespace sotto {
 namespace {
-
-nlohmann::json number_or_null(double value) {
-  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
-}
 
 nlohmann::json to_json(const std::vector<RecordedSetting>& settings) {
   nlohmann::json list = nlohmann::json::array();

@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "sotto/core/processor.hpp"
 #include "sotto/core/version.hpp"
 #include "sotto/objective/glm.hpp"
 #include "sotto/reproduce/cell_run.hpp"
@@ -203,7 +204,7 @@ Expected<Results> run(const ReproductionSpec& spec, const RunOptions& options) {
 
 std::string machine_class() {
 #if defined(__x86_64__)
-  const char* family = __builtin_cpu_supports("avx2") ? "x86-64-v3" : "x86-64";
+  const char* family = runs_x86_64_v3() ? "x86-64-v3" : "x86-64";
 #else
   const char* family = "other";
 #endif

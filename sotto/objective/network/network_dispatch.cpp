@@ -1,3 +1,4 @@
+#include "sotto/core/processor.hpp"
 #include "sotto/objective/network/network_kernels.hpp"
 
 namespace sotto::network_kernels {
@@ -13,13 +14,11 @@ extern const Kernels kKernels;
 #endif
 
 const Kernels* variant(int i) {
-  if (i == 0) return &baseline::kKernels;
 #ifdef SOTTO_HAS_X86_64_V3
-  if (i == 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-      __builtin_cpu_supports("bmi2"))
-    return &x86_64_v3::kKernels;
+  return kernel_variant(i, baseline::kKernels, &x86_64_v3::kKernels);
+#else
+  return kernel_variant<Kernels>(i, baseline::kKernels, nullptr);
 #endif
-  return nullptr;
 }
 
 const Kernels& fastest() {
