@@ -143,7 +143,7 @@ Expected<std::pair<float, float>> Worlds::steepest_labels(const Vector& x,
   for (std::int64_t k = 0; k < label_count(spec); ++k) {
     double norm = 0;
     engine->evaluate_gradients({nullptr, k, 1}, point, *workspace, {&norm, 1});
-    steepness.emplace_back(norm, label_of(spec, k));
+    steepness.emplace_back(std::isfinite(norm) ? norm : 0, label_of(spec, k));
   }
   std::sort(steepness.rbegin(), steepness.rend());
   return std::pair{steepness[0].second, steepness[1].second};
@@ -215,6 +215,10 @@ Expected<Worlds> Worlds::of_network(Relation relation,
                 "direction or label-flip.");
   const NetworkSpec& spec = network.spec;
   SOTTO_TRY(shapes_of(spec));
+  if (label_count(spec) < 2)
+    return fail(ErrorKind::kUsage,
+                "a softmax over one output learns nothing, so there is nothing to audit. Give the "
+                "network an output a class, or loss = \"logistic\".");
   Worlds worlds;
   worlds.problem_ = network_problem(spec, network.weights, n);
   worlds.problem_.relation = relation;
@@ -222,8 +226,7 @@ Expected<Worlds> Worlds::of_network(Relation relation,
   constexpr double kBright = 3;
   Stream random = Stream::seeded(kSeed, Purpose::kData);
   const Rows others = Rows::dim_images(n - 1, spec, random);
-  const Vector bright = image(spec, kBright, random);
-  Vector shown = bright;
+  Vector shown = image(spec, kBright, random);
   if (canary == Canary::kLabelFlip)
     for (Eigen::Index j = 0; j < shown.size(); ++j)
       shown[j] = others.values[static_cast<std::size_t>(j)];
