@@ -145,6 +145,7 @@ Expected<std::pair<float, float>> Worlds::steepest_labels(const Vector& x,
     engine->evaluate_gradients({nullptr, k, 1}, point, *workspace, {&norm, 1});
     steepness.emplace_back(std::isfinite(norm) ? norm : 0, label_of(spec, k));
   }
+  SOTTO_CHECK(steepness.size() >= 2);
   std::sort(steepness.rbegin(), steepness.rend());
   return std::pair{steepness[0].second, steepness[1].second};
 }
@@ -215,10 +216,6 @@ Expected<Worlds> Worlds::of_network(Relation relation,
                 "direction or label-flip.");
   const NetworkSpec& spec = network.spec;
   SOTTO_TRY(shapes_of(spec));
-  if (label_count(spec) < 2)
-    return fail(ErrorKind::kUsage,
-                "a softmax over one output learns nothing, so there is nothing to audit. Give the "
-                "network an output a class, or loss = \"logistic\".");
   Worlds worlds;
   worlds.problem_ = network_problem(spec, network.weights, n);
   worlds.problem_.relation = relation;
