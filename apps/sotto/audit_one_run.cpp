@@ -54,7 +54,8 @@ Expected<Audited> linear_model(const OneRunArguments& arguments, const LossSpec&
   return audited;
 }
 
-Expected<Audited> network(const OneRunArguments& arguments, bool regression) {
+Expected<Audited> network(const OneRunArguments& arguments) {
+  SOTTO_ASSIGN(const bool regression, predicts_numbers(arguments.loss));
   SOTTO_ASSIGN(const NamedNetwork named, named_network(arguments.network, regression));
   SOTTO_ASSIGN(LoadedData data, load_network_rows(arguments.data, arguments.data_path, named.loss));
   SOTTO_ASSIGN(NetworkSpec spec,
@@ -85,9 +86,7 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
   SOTTO_ASSIGN(const Regularizer regularizer, Regularizer::parse(arguments.regularizer));
   SOTTO_ASSIGN(const Relation relation, parse_relation(arguments.neighbours));
   const bool is_network = !arguments.network.model.empty();
-  SOTTO_ASSIGN(Audited audited,
-               is_network ? network(arguments, loss.kind == LossKind::kSquared)
-                          : linear_model(arguments, loss));
+  SOTTO_ASSIGN(Audited audited, is_network ? network(arguments) : linear_model(arguments, loss));
   PublicProblem& problem = audited.problem;
   problem.relation = relation;
   problem.regularizer =

@@ -49,8 +49,7 @@ struct Arguments {
 Expected<AuditedNetwork> audited_network(const OneRunArguments& arguments) {
   constexpr std::int64_t kFeatures = 10;
   const NetworkArguments& network = arguments.network;
-  SOTTO_ASSIGN(const LossSpec loss, parse_loss(arguments.loss));
-  const bool regression = loss.kind == LossKind::kSquared;
+  SOTTO_ASSIGN(const bool regression, predicts_numbers(arguments.loss));
   SOTTO_ASSIGN(const NamedNetwork named, named_network(network, regression));
   const std::int64_t features = builtin_features(network.model);
   const std::int64_t classes = features > 0 ? 10 : 2;

@@ -239,13 +239,6 @@ void print_plan(const PreparedRun& run,
 namespace {
 
 Expected<NetworkRequest> network_request(const Request& request, const Arguments& arguments) {
-  const LossKind loss = request.loss.kind;
-  if (loss != LossKind::kLogistic && loss != LossKind::kSquared)
-    return fail(ErrorKind::kUsage,
-                fmt::format("--loss {} is for linear models. A network's loss is the one that its "
-                            "model file states; a built-in network takes classes, or numbers with "
-                            "--loss squared.",
-                            arguments.loss));
   if (request.constraint || arguments.row_max > 0)
     return fail(ErrorKind::kUsage,
                 "--constraint and --row-max are for linear models: a network's weights are not "
@@ -258,7 +251,7 @@ Expected<NetworkRequest> network_request(const Request& request, const Arguments
   network.test_path = arguments.test_path;
   network.outputs = arguments.outputs;
   network.checkpoint = arguments.checkpoint;
-  network.regression = request.loss.kind == LossKind::kSquared;
+  SOTTO_ASSIGN(network.regression, predicts_numbers(arguments.loss));
   network.regularizer = request.regularizer;
   network.relation = request.relation;
   network.public_n = arguments.public_n;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "network_file.hpp"
+#include "sotto/geometry/loss_info.hpp"
 #include "sotto/objective/network/transfer.hpp"
 
 namespace sotto::app {
@@ -65,6 +66,17 @@ void NetworkArguments::add_to(CLI::App& verb) {
       ->group("Network");
   verb.add_option("--deviation", deviation, "public constants that the input is divided by")
       ->group("Network");
+}
+
+Expected<bool> predicts_numbers(const std::string& loss) {
+  SOTTO_ASSIGN(const LossSpec spec, parse_loss(loss));
+  if (spec.kind != LossKind::kLogistic && spec.kind != LossKind::kSquared)
+    return fail(ErrorKind::kUsage,
+                fmt::format("--loss {} is for linear models. A network's loss is the one that its "
+                            "model file states; a built-in network takes classes, or numbers with "
+                            "--loss squared.",
+                            loss));
+  return spec.kind == LossKind::kSquared;
 }
 
 Expected<NamedNetwork> named_network(const NetworkArguments& arguments, bool regression) {

@@ -21,6 +21,10 @@ struct NetworkArguments {
   void add_to(CLI::App& verb);
 };
 
+/// What --loss says of a network: `squared` makes it predict numbers. Losses of linear models are
+/// refused.
+Expected<bool> predicts_numbers(const std::string& loss);
+
 /// What --model says before the rows are known.
 struct NamedNetwork {
   std::optional<NetworkSpec> from_file;  ///< none: a built-in network, which fits itself to rows

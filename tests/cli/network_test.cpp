@@ -253,6 +253,7 @@ TEST(Network, IsAudited) {
   EXPECT_LE(result["lower_bound"].get<double>(), 4);
   EXPECT_EQ(with({"--method", "dp-sgd", "--canary", "spread"}).code, 2);
   EXPECT_EQ(with({"--method", "dp-tr"}).code, 2);
+  EXPECT_EQ(with({"--method", "dp-sgd", "--loss", "sigmoid"}).code, 2);
 
   const auto once =
       with({"--one-run", "--method", "dp-sgd", "--steps", "20", "--canaries", "60", images.path});
