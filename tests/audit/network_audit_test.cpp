@@ -201,15 +201,19 @@ TEST(NetworkAudit, MethodsKeepTheirClaimAndTheAttackHasPower) {
     const char* method;
     GivenOptions options;
     double least;  ///< sampled batches hide more of what so few runs can show
+    Relation relation = Relation::kZeroOut;
   };
   const TwoWorlds here;
   for (const Case& each : {Case{"dp-gd", {}, 1.2},
                            Case{"dp-sgd", {}, 0.4},
                            Case{"dp-sgd", {{"clip_rule", "layers"}}, 0.4},
-                           Case{"dp-srm", {}, 0.4}}) {
+                           Case{"dp-srm", {}, 0.4},
+                           Case{"dp-gd", {}, 1.2, Relation::kAddRemove},
+                           Case{"dp-gd", {}, 0.4, Relation::kReplaceOne}}) {
     MethodAuditOptions asked;
     asked.method = each.method;
     asked.options = each.options;
+    asked.relation = each.relation;
     asked.epsilon = 2;
     asked.network = AuditedNetwork{"small", here.spec, here.w};
     const auto audit = MethodAudit::prepare(asked);
