@@ -2,18 +2,10 @@
 
 #include <utility>
 
+#include "sotto/mechanism/sensitivity_claim.hpp"
 #include "sotto/oracle/api/released.hpp"
-#include "sotto/privacy/neighbours.hpp"
-#include "sotto/privacy/sampling.hpp"
 
 namespace sotto {
-
-/// How far one unit can move a value, and how the rows behind it were drawn.
-struct SensitivityClaim {
-  double sensitivity = 0;  ///< in the mechanism's norm, under `relation`, rounding errors included
-  Relation relation = Relation::kZeroOut;
-  Sampling sampling;
-};
 
 /// A value computed from rows, sealed: it can be moved but not read. Whoever seals it claims its
 /// sensitivity (with a proof note); only a mechanism can open it, with a ReleaseKey.
