@@ -6,7 +6,7 @@ namespace sotto {
 
 /// A number that was counted in private data: rows, units. Engines compute with it as with any
 /// integer; nothing can print it, and what is public can't be made from it by accident
-/// (oracle/api/public_count.hpp, tests/compile_fail).
+/// (privacy/public_count.hpp, tests/compile_fail).
 class PrivateCount {
  public:
   constexpr PrivateCount(std::int64_t value) : value_(value) {}  // NOLINT: counts become private

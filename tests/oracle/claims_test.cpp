@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "sotto/oracle/api/public_count.hpp"
+#include "sotto/privacy/public_count.hpp"
 
 namespace sotto {
 namespace {

@@ -7,9 +7,9 @@
 #include "sotto/geometry/constraint_set.hpp"
 #include "sotto/geometry/loss_info.hpp"
 #include "sotto/geometry/regularizer.hpp"
-#include "sotto/oracle/api/public_count.hpp"
 #include "sotto/oracle/api/sum_geometry.hpp"
 #include "sotto/privacy/neighbours.hpp"
+#include "sotto/privacy/public_count.hpp"
 
 namespace sotto {
 
