@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -89,6 +90,25 @@ TEST(Stream, ASectionHoldsTheBytesThatWouldHaveComeNext) {
                              whole.begin() + static_cast<long>(before + size - part.size())));
       EXPECT_THROW(section.read(size, std::span(rest).first(1)), std::logic_error);
     }
+}
+
+TEST(Stream, APairOfReleaseAndBlockHasBytesOfItsOwn) {
+  Stream stream = Stream::seeded(3, Purpose::kSampling);
+  std::set<std::uint64_t> first;
+  const auto at = [&](std::uint64_t release, std::uint64_t block) {
+    stream.go_to(release, block, 300);
+    std::vector<std::uint64_t> words;
+    for (int i = 0; i < 2000; ++i) words.push_back(stream.next());  // beyond the first refill
+    return words;
+  };
+  const auto here = at(5, 9);
+  for (const std::uint64_t release : {1, 5, 6})
+    for (const std::uint64_t block : {0, 8, 9, (1 << 28) - 1}) first.insert(at(release, block)[0]);
+  EXPECT_EQ(first.size(), 12U) << "no two pairs begin alike";
+  EXPECT_EQ(at(5, 9), here) << "coming back brings the same bytes";
+  Stream untouched = Stream::seeded(3, Purpose::kSampling);
+  EXPECT_FALSE(first.contains(untouched.next())) << "nor like the stream that went nowhere";
+  EXPECT_THROW(stream.go_to(0, 0), std::logic_error);
 }
 
 TEST(Stream, OfASecureKindHasNoPlace) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "tests/support/statistics.hpp"
@@ -69,6 +70,31 @@ constexpr double kRate = 0.004;
 
 TEST(BatchSamplers, PoissonIncludesUnitsAndPairsIndependently) {
   const Counts counts = count(PoissonBatchSampler(kPopulation, kRate), 1);
+  EXPECT_LT(spread(counts.single, kRate), testing::chi_square_critical(kPopulation));
+  EXPECT_LT(pair_statistic(counts, kRate * kRate), pair_critical());
+  // Power: 5% away.
+  EXPECT_GT(spread(counts.single, kRate * 1.05), testing::chi_square_critical(kPopulation));
+  EXPECT_GT(pair_statistic(counts, kRate * kRate * 1.05), pair_critical());
+}
+
+/// As the oracle draws: range by range, each from a place of its own. The ranges here are no
+/// multiple of the sampler's blocks, so that every one of them loses surplus members.
+struct InRanges {
+  PoissonBatchSampler sampler;
+  std::uint64_t number = 0;
+  void draw(Stream& stream, std::vector<std::int64_t>& batch) {
+    constexpr std::int64_t kRange = 1300;
+    batch.clear();
+    ++number;
+    for (std::int64_t begin = 0; begin < kPopulation; begin += kRange) {
+      stream.go_to(number, static_cast<std::uint64_t>(begin / kRange));
+      sampler.draw_range(stream, begin, std::min(begin + kRange, kPopulation), batch);
+    }
+  }
+};
+
+TEST(BatchSamplers, PoissonInRangesIncludesUnitsAndPairsIndependently) {
+  const Counts counts = count(InRanges{PoissonBatchSampler(kPopulation, kRate)}, 3);
   EXPECT_LT(spread(counts.single, kRate), testing::chi_square_critical(kPopulation));
   EXPECT_LT(pair_statistic(counts, kRate * kRate), pair_critical());
   // Power: 5% away.
