@@ -160,7 +160,7 @@ bool bench_run() {
       settings[setting.name] = setting.value;
     const auto result = train(engine, problem, options, *std::move(prepared), observer);
     if (!result) return false;
-    best = std::min(best, result->record.train_seconds);
+    best = std::min(best, result->seconds);
   }
   fmt::print(stderr,
              "dp-srm on 32561 x 123 sparse rows, {} steps of {}: {:.4f} s\n",

@@ -160,7 +160,7 @@ int run_case(std::int64_t d, bool memory_only) {
   const double peak = status("VmHWM") - before;
   const double allowed = 1.5 * static_cast<double>(table.bytes()) + 5 * 8 * static_cast<double>(d);
   if (memory_only) {
-    fmt::print(stderr, "d = {}: {:.2f} s for {} steps\n", d, result->record.train_seconds, kSteps);
+    fmt::print(stderr, "d = {}: {:.2f} s for {} steps\n", d, result->seconds, kSteps);
     return report(d, "peak memory / (1.5 tables + 5 vectors)", peak / allowed, 1) ? 0 : 1;
   }
   PlainGradient gradient(table);

@@ -120,7 +120,7 @@ Expected<bool> run() {
                        8));
     line("dp-tr by Lanczos, d = 20,000",
          "seconds a step",
-         result.record.train_seconds,
+         result.seconds,
          std::numeric_limits<double>::infinity());
     holds &= line("dp-tr by Lanczos, d = 20,000",
                   "memory beyond the data over one d x d matrix",
@@ -138,7 +138,7 @@ Expected<bool> run() {
   const double plain = plain_pass(forest);
   holds &= line(fmt::format("dp-tr on covertype, {} steps", result.record.steps),
                 "time over as many plain gradient + X'X passes",
-                result.record.train_seconds / (plain * result.record.passes),
+                result.seconds / (plain * result.record.passes),
                 5);
   return holds;
 }

@@ -361,7 +361,7 @@ bool recovery(Cells& cells) {
                        trained.w[order[static_cast<std::size_t>(k)]] != 0;
             good += found >= 8;
             found_in_all += found;
-            seconds += trained.record.train_seconds;
+            seconds += trained.seconds;
           }
           return nlohmann::json{{"runs_with_8", good},
                                 {"mean_found", found_in_all / kRuns},

@@ -125,7 +125,7 @@ Expected<nlohmann::json> measure(const Row& row, const DataSet& set, const Loade
     squares += objective * objective;
     norms += result.record.diagnostics->gradient_norm;
     passes += result.record.passes;
-    seconds += result.record.train_seconds;
+    seconds += result.seconds;
     fmt::print(stderr, "\r{}: run {} of {}  ", text_of(row), seed + 1, runs);
   }
   fmt::print(stderr, "\n");

@@ -75,7 +75,7 @@ Expected<json> covertype_cell(const Table& table,
     accuracies.push_back(truth.accuracy);
     norms.push_back(truth.gradient_norm);
     lowest.push_back(truth.lowest);
-    seconds.push_back(run.record.train_seconds);
+    seconds.push_back(run.seconds);
     passes.push_back(run.record.passes);
   }
   return json{{"violations", violations},
@@ -203,7 +203,7 @@ Expected<bool> comparison(const std::string& name, const Table& table, ResultFil
           norms.push_back(truth.gradient_norm);
           gaps.push_back(truth.objective - optimum);
           passes.push_back(run.record.passes);
-          seconds.push_back(run.record.train_seconds);
+          seconds.push_back(run.seconds);
         }
         cell = &results.add(key,
                             {{"gradient_norm", mean(norms)},

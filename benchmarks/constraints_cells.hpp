@@ -94,7 +94,7 @@ inline Expected<nlohmann::json> measure(const Table& table,
     projected += d.projected_gradient_norm.value_or(d.gradient_norm) / runs;
     squares += std::pow(d.projected_gradient_norm.value_or(d.gradient_norm), 2) / runs;
     gradient += d.gradient_norm / runs;
-    time += result.record.train_seconds / runs;
+    time += result.seconds / runs;
     steps += static_cast<double>(result.record.steps) / runs;
   }
   return nlohmann::json{{"gap", gap},

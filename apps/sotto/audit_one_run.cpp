@@ -32,6 +32,11 @@ void OneRunArguments::add_to(CLI::App& verb) {
 
 namespace {
 
+/// Stands over everything that is said of the outcome.
+constexpr const char* kNotCovered =
+    "not covered by any charge. This audit trained on the private rows without a journal; its "
+    "outcome is for the data's owner alone.";
+
 /// What is trained, with all that the engine refers to.
 struct Audited {
   PublicProblem problem;
@@ -94,7 +99,8 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
   problem.regularizer =
       arguments.data.bias ? regularizer.on_first(problem.dimension - 1) : regularizer;
 
-  Progress progress(arguments.train.method, arguments.quiet || arguments.json);
+  Progress progress(
+      arguments.train.method, arguments.quiet || arguments.json, arguments.train.epsilon);
   SOTTO_ASSIGN(
       const OneRunReport report,
       audit_in_one_run(*audited.engine, problem, arguments.train, arguments.options, progress));
@@ -118,9 +124,12 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
                         {"correct", report.guess.correct},
                         {"canary_share", report.canary_share},
                         {"canary_pull", report.canary_pull},
-                        {"verdict", verdict}})
+                        {"verdict", verdict},
+                        {"private", false},
+                        {"warning", kNotCovered}})
             .dump());
   } else {
+    fmt::print("NOT private: {}\n", kNotCovered);
     fmt::print("{}{}: {} (claimed epsilon {:.4g} at delta {:g}, zero-out)\n",
                arguments.train.method,
                is_network ? " on " + arguments.network.model : "",

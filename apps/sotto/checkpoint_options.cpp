@@ -8,18 +8,16 @@
 namespace sotto::app {
 namespace {
 
-/// When each of the files `a` or `a,b` was last written.
-std::string times_of(const std::string& paths) {
-  std::string times;
+/// The files `a` or `a,b` without their folders, which may change from one machine to the next.
+std::string names_of(const std::string& paths) {
+  std::string names;
   for (std::size_t begin = 0; begin <= paths.size();) {
     const std::size_t end = std::min(paths.find(',', begin), paths.size());
-    std::error_code error;
-    const auto time = std::filesystem::last_write_time(paths.substr(begin, end - begin), error);
-    if (!times.empty()) times += ", ";
-    times += error ? "unknown" : fmt::format("{}", time.time_since_epoch().count());
+    if (begin > 0) names += ", ";
+    names += std::filesystem::path(paths.substr(begin, end - begin)).filename().string();
     begin = end + 1;
   }
-  return times;
+  return names;
 }
 
 }  // namespace
@@ -27,7 +25,8 @@ std::string times_of(const std::string& paths) {
 void CheckpointArguments::add_to(CLI::App& verb) {
   verb.add_option("--checkpoint", path, "write the run's state here, for --resume")
       ->group("Checkpoints");
-  verb.add_option("--every", every, "steps between checkpoints; default: about once a minute")
+  verb.add_option(
+          "--every", every, "steps between checkpoints; default: a hundredth of the planned ones")
       ->group("Checkpoints");
   verb.add_flag("--resume", resume, "go on from the --checkpoint file if it is there")
       ->group("Checkpoints");
@@ -41,7 +40,7 @@ Expected<CheckpointOptions> CheckpointArguments::options(const std::string& data
   options.path = path;
   options.every = every;
   options.resume = resume;
-  options.facts.emplace_back("the time at which the data was written", times_of(data_path));
+  options.facts.emplace_back("the name of the data", names_of(data_path));
   return options;
 }
 
@@ -53,19 +52,28 @@ void CheckpointArguments::tell_resumed(const PreparedRun& run) const {
 
 void CheckpointArguments::tell_interrupted(const RunRecord& record,
                                            const std::string& journal_path) const {
+  const std::string costs =
+      record.privacy.is_private
+          ? fmt::format("It costs its whole {}, epsilon {:.4g}, however early it stopped. ",
+                        record.privacy.rule == "filter" ? "budget" : "plan",
+                        record.privacy.epsilon)
+          : "";
   if (path.empty())
     fmt::print(stderr,
-               "sotto: interrupted after {} steps; no model was written. {} tells what was spent "
-               "(`sotto account --journal` prices it).\n",
+               "sotto: interrupted after {} steps; no model was written. {}{} has the charges "
+               "(`sotto account --journal` prices them).\n",
                record.steps,
+               costs,
                journal_path);
   else
-    fmt::print(stderr,
-               "sotto: interrupted after {} steps; no model was written. {} holds the state: to go "
-               "on, give the same command{}.\n",
-               record.steps,
-               path,
-               resume ? " again" : " with --resume");
+    fmt::print(
+        stderr,
+        "sotto: interrupted after {} steps; no model was written. {}{} holds the state: to go "
+        "on at no further cost, give the same command{}.\n",
+        record.steps,
+        costs,
+        path,
+        resume ? " again" : " with --resume");
 }
 
 void CheckpointArguments::remove() const {

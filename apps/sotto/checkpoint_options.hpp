@@ -16,7 +16,7 @@ struct CheckpointArguments {
   bool resume = false;
 
   void add_to(CLI::App& verb);
-  /// With when the data was last written: a change of the rows is noticed without looking at them
+  /// With the data's file name, so that a wrong file is noticed without looking at it
   /// (sotto/training/checkpoint.proof.md). Fails if --every or --resume stand alone.
   Expected<CheckpointOptions> options(const std::string& data_path) const;
 

@@ -111,34 +111,41 @@ Expected<int> account_journal(const Arguments& arguments) {
   if (runs.empty())
     return fail(ErrorKind::kBadData, fmt::format("{} holds no run.", arguments.journal));
   nlohmann::json list = nlohmann::json::array();
+  bool old = false;
   for (const auto& run : runs) {
-    const Event charged = Event::compose(run.charged);
-    SOTTO_ASSIGN(const CanonicalEvent event, canonical(charged));
-    double epsilon = 0;
-    if (!event.terms.empty()) {
-      SOTTO_ASSIGN(const Accountant* accountant, tightest_accountant(event));
-      SOTTO_ASSIGN(epsilon,
-                   epsilon_with_samples(
-                       event, run.samples, arguments.delta.value_or(run.delta), *accountant));
-    }
+    SOTTO_ASSIGN(const CanonicalEvent event, canonical(Event::compose(run.charged)));
+    const Promise& promise = run.promise;
+    const double delta = arguments.delta.value_or(promise.budget.delta);
+    SOTTO_ASSIGN(const double epsilon, price(run, delta));
     const std::string events = event.terms.empty() ? "nothing" : to_string(to_event(event));
+    old |= run.states_no_rule;
     if (arguments.json) {
       list.push_back({{"method", run.method},
                       {"closed", run.closed},
+                      {"rule", to_string(promise.rule)},
                       {"events", events},
                       {"neighbours", to_string(run.relation)},
-                      {"delta", arguments.delta.value_or(run.delta)},
-                      {"epsilon_upper", number_or_null(epsilon)}});
+                      {"delta", delta},
+                      {"epsilon_upper", number_or_null(epsilon)},
+                      {"restated", run.states_no_rule}});
+      if (promise.rule == PriceRule::kPlan) list.back()["plan"] = to_string(to_event(promise.plan));
     } else {
-      fmt::print("{}: {} {}, epsilon {:.6g} at delta {:g} ({})\n",
+      fmt::print("{}: epsilon {:.6g} at delta {:g} ({}), the price of its {}; {} {}\n",
                  run.method,
-                 run.closed ? "released" : "INTERRUPTED; at most it released",
-                 events,
                  epsilon,
-                 arguments.delta.value_or(run.delta),
-                 to_string(run.relation));
+                 delta,
+                 to_string(run.relation),
+                 promise.rule == PriceRule::kFilter ? "filter's budget"
+                                                    : "plan " + to_string(to_event(promise.plan)),
+                 run.closed ? "it released" : "it was KILLED and released at most",
+                 events);
     }
   }
+  if (old)
+    fmt::print(stderr,
+               "warning: version 0.1 wrote this journal and would have priced what had happened by "
+               "the time that a run ended; here it is priced by what was promised. What its models "
+               "may tell beside that: docs/advisories/2026-11-models-of-0.1.md.\n");
   if (arguments.json) fmt::print("{}\n", nlohmann::json({{"runs", list}}).dump());
   return kSuccess;
 }
@@ -211,8 +218,11 @@ Action add_account(CLI::App& app) {
   verb->add_option("--accountant",
                    arguments->accountant,
                    "gaussian, zcdp, rdp, pld, or all; default: the tightest that applies");
-  verb->add_option(
-      "--journal", arguments->journal, "price the runs that a journal tells of, also killed ones");
+  verb->add_option("--journal",
+                   arguments->journal,
+                   "price the runs that a journal tells of, each by its plan or its filter's "
+                   "budget, whenever it "
+                   "ended");
   verb->add_flag("--json", arguments->json, "one object for machines");
   verb->add_flag("--curve",
                  arguments->curve,

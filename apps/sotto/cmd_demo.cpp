@@ -71,7 +71,7 @@ Expected<int> demo(const std::string& folder) {
 
   SOTTO_ASSIGN(const nlohmann::json ours, read_record(file("private.run.json")));
   SOTTO_ASSIGN(const nlohmann::json theirs, read_record(file("reference.run.json")));
-  fmt::print("\n{:<28} {:>10} {:>8} {:>14}\n", "", "accuracy", "AUC", "epsilon spent");
+  fmt::print("\n{:<28} {:>10} {:>8} {:>14}\n", "", "accuracy", "AUC", "epsilon");
   fmt::print("{:<28} {:>9.2f}% {:>8.4f} {:>14.4f}\n",
              "private (dp-gd)",
              100 * ours["test"]["accuracy"].get<double>(),

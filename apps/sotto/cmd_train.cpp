@@ -16,6 +16,7 @@
 #include "method_options.hpp"
 #include "network_run.hpp"
 #include "progress.hpp"
+#include "public_test.hpp"
 #include "run_outputs.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/parallel.hpp"
@@ -296,6 +297,8 @@ Expected<int> run_train(const Arguments& arguments) {
         "train needs a data file and a model file to write: sotto train [options] DATA MODEL");
   SOTTO_TRY(check_writable(arguments.model_path));
   SOTTO_TRY(arguments.outputs.check());
+  if (request.method->is_private)
+    SOTTO_TRY(check_test_is_not_training(arguments.data_path, arguments.test_path));
 
   const auto begin = std::chrono::steady_clock::now();
   const bool classification = loss_info(request.loss).classification;
@@ -341,7 +344,7 @@ Expected<int> run_train(const Arguments& arguments) {
 
   const GlmEngine engine(data.table, request.loss);
   const std::size_t told = prepared.warnings.size();
-  Progress progress(request.method->name, !talks, request.method->is_private);
+  Progress progress(request.method->name, !talks, price_of(prepared));
   KeptIterates iterates(progress, problem.dimension, test && arguments.outputs.wanted());
   SOTTO_ASSIGN(TrainResult result,
                train(engine, problem, request.train, std::move(prepared), iterates));
@@ -350,12 +353,13 @@ Expected<int> run_train(const Arguments& arguments) {
   record.loss = to_string(request.loss);
   record.regularizer = request.regularizer.to_string();
   record.constraint = arguments.constraint;
-  record.load_seconds = load_seconds;
+  record.privacy.test_declared_public = test.has_value();
   record.class_names = data.class_names;
   if (Progress::interrupted()) {
     arguments.checkpoint.tell_interrupted(record, request.train.journal_path);
     return kInterrupted;
   }
+  if (arguments.unsafe_diagnostics) print_timings(load_seconds, result);
   if (!arguments.quiet)
     for (std::size_t k = told; k < record.warnings.size(); ++k)
       fmt::print(stderr, "warning: {}\n", record.warnings[k]);
@@ -455,14 +459,16 @@ Action add_train(CLI::App& app) {
       ->group("Model");
   a->network.add_to(*verb);
   a->data.add_to(*verb);
-  verb->add_option("--test", a->test_path, "a PUBLIC test set, for the metrics printed at the end");
+  verb->add_option(
+      "--test", a->test_path, "a PUBLIC test set, never the training data: its metrics are exact");
   a->outputs.add_to(*verb);
   a->checkpoint.add_to(*verb);
   verb->add_option(
       "--seed", a->seed, "reproducible randomness for tests; marks the run as insecure");
-  verb->add_flag("--unsafe-diagnostics",
-                 a->unsafe_diagnostics,
-                 "also print true training values; marks the run: they are not private");
+  verb->add_flag(
+      "--unsafe-diagnostics",
+      a->unsafe_diagnostics,
+      "also print true training values and running times; marks the run: they are not private");
   verb->add_option("--threads", a->threads, "0: all cores; the result does not depend on it")
       ->capture_default_str();
   verb->add_flag(

@@ -35,6 +35,7 @@ void print(const Verification& result, bool as_json) {
                      std::isfinite(result.claimed_epsilon) ? nlohmann::json(result.claimed_epsilon)
                                                            : nullptr},
                     {"delta", result.delta},
+                    {"price", std::isfinite(result.price) ? nlohmann::json(result.price) : nullptr},
                     {"accountants", prices},
                     {"checks", checks},
                     {"verdict", result.contradicts() ? "contradicts the claim" : "consistent"}})
@@ -46,7 +47,8 @@ void print(const Verification& result, bool as_json) {
     for (const auto& [accountant, epsilon, claimed] : result.prices)
       fmt::print("{:<12} {:>12.6g}{}\n", accountant, epsilon, claimed ? "   (claimed)" : "");
     fmt::print(
-        "{:<12} {:>12.6g}   at delta {:g}\n\n", "the record", result.claimed_epsilon, result.delta);
+        "{:<12} {:>12.6g}   at delta {:g}\n", "the record", result.claimed_epsilon, result.delta);
+    fmt::print("{:<12} {:>12.6g}   by what was promised\n\n", "its price", result.price);
   }
   for (const auto& [name, outcome, detail] : result.checks)
     fmt::print("{:<14} {:<24} {}\n", to_string(outcome), name, detail);
@@ -76,9 +78,10 @@ Action add_verify(CLI::App& app) {
   verb->add_option("RECORD", a->path, "the file that `sotto train --record` wrote")->required();
   verb->add_flag("--json", a->json, "print one object for machines");
   verb->footer(R"(
-Prices the recorded events with every accountant that applies, checks that the plan covers them, that every
-batch really drawn was charged for, and that one relation is used throughout; flags known seeds and printed
-training values. Exit code 5 if something contradicts the claim.)");
+Prices what was promised, the plan or the filter's budget, with every accountant that applies, however early the
+run stopped; checks that the plan covers what was charged, that every batch really drawn was charged for, and that
+one relation is used throughout; flags known seeds, printed training values, and what records of version 0.1 may
+tell beside their claim (docs/advisories). Exit code 5 if something contradicts the claim.)");
   return [a] { return run_verify(*a); };
 }
 

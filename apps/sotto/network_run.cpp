@@ -11,6 +11,7 @@
 
 #include "exit_codes.hpp"
 #include "progress.hpp"
+#include "public_test.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/objective/network/engine.hpp"
 #include "sotto/objective/network/features.hpp"
@@ -79,6 +80,9 @@ Expected<int> train_network(NetworkRequest request) {
                 "MODEL");
   SOTTO_TRY(check_writable(request.model_path));
   SOTTO_TRY(request.outputs.check());
+  SOTTO_ASSIGN(const MethodInfo* method, find_method(request.train.method));
+  if (method->is_private)
+    SOTTO_TRY(check_test_is_not_training(request.data_path, request.test_path));
   SOTTO_ASSIGN(const NamedNetwork named, named_network(request.network, request.regression));
   const auto begin = std::chrono::steady_clock::now();
   SOTTO_ASSIGN(const LoadedData data,
@@ -128,7 +132,7 @@ Expected<int> train_network(NetworkRequest request) {
     SOTTO_ASSIGN(engine, NetworkEngine::make(features->table, features->rest));
   }
   const std::size_t told = prepared.warnings.size();
-  Progress progress(prepared.method->name, !talks, prepared.method->is_private);
+  Progress progress(prepared.method->name, !talks, price_of(prepared));
   KeptIterates iterates(
       progress, problem.dimension, test && request.outputs.wanted(), kKeptIterates);
   SOTTO_ASSIGN(TrainResult result,
@@ -138,12 +142,13 @@ Expected<int> train_network(NetworkRequest request) {
   record.loss = "network";
   record.regularizer = request.regularizer.to_string();
   record.network = to_text(spec);
-  record.load_seconds = load_seconds;
+  record.privacy.test_declared_public = test.has_value();
   record.class_names = data.class_names;
   if (Progress::interrupted()) {
     request.checkpoint.tell_interrupted(record, request.train.journal_path);
     return kInterrupted;
   }
+  if (request.train.unsafe_diagnostics) print_timings(load_seconds, result);
   if (!request.quiet)
     for (std::size_t k = told; k < record.warnings.size(); ++k)
       fmt::print(stderr, "warning: {}\n", record.warnings[k]);
@@ -174,10 +179,6 @@ Expected<int> train_network(NetworkRequest request) {
     return kSuccess;
   }
   fmt::print("{}\n", brief(record));
-  if (talks)
-    fmt::print(stderr,
-               "{:.0f} examples a second\n",
-               record.gradient_evaluations / std::max(1e-9, record.train_seconds));
   if (record.network_test) print_metrics(*record.network_test, model.class_names, "test");
   if (record.diagnostics)
     fmt::print(

@@ -46,8 +46,8 @@ bool moves_up() {
 
 }  // namespace
 
-Progress::Progress(std::string name, bool quiet, bool is_private)
-    : view_(std::move(name), is_private),
+Progress::Progress(std::string name, bool quiet, std::optional<double> epsilon)
+    : view_(std::move(name), epsilon),
       shows_(!quiet && ::isatty(STDERR_FILENO) == 1),
       begin_(std::chrono::steady_clock::now()),
       last_(begin_) {
@@ -70,26 +70,12 @@ bool Progress::keep_going(const StepReport& report) {
              report.gradient_norm,
              report.passes,
              std::chrono::duration<double>(now - begin_).count(),
-             report.examples,
-             epsilon(report, now));
+             report.examples);
   if (now - last_ > std::chrono::milliseconds(100) || report.step == report.steps) {
     last_ = now;
     draw();
   }
   return interrupt_seen == 0;
-}
-
-// At most once a second, and so rarely that it takes less than a hundredth of the run; and at its
-// end, so that no old price stays on the screen.
-std::optional<double> Progress::epsilon(const StepReport& report,
-                                        std::chrono::steady_clock::time_point now) {
-  const bool last = report.step == report.steps;
-  if (!report.epsilon_spent || (now < next_epsilon_ && !last)) return {};
-  const std::optional<double> spent = (*report.epsilon_spent)();
-  const auto end = std::chrono::steady_clock::now();
-  next_epsilon_ = end + std::max<std::chrono::steady_clock::duration>(std::chrono::seconds(1),
-                                                                      100 * (end - now));
-  return spent;
 }
 
 void Progress::draw() {

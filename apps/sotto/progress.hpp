@@ -10,13 +10,14 @@
 
 namespace sotto::app {
 
-/// A live view on a terminal: steps, time left, epsilon spent, examples a second, the norms of
-/// released gradients. All of it is public. Silent where standard error is not a terminal,
-/// or when asked to be; one line where the terminal can't do more. Also turns ^C into an early
-/// stop.
+/// A live view on a terminal: steps, the run's price, the norms of released gradients, time left
+/// and examples a second. The last two depend on the rows: they are for the eyes of whoever runs
+/// it, and no file gets them. Silent where standard error is not a terminal, or when asked to be;
+/// one line where the terminal can't do more. Also turns ^C into an early stop.
 class Progress final : public Observer {
  public:
-  Progress(std::string name, bool quiet, bool is_private = true);
+  /// `epsilon`: what the run costs, however early it stops; none: it is not private.
+  Progress(std::string name, bool quiet, std::optional<double> epsilon = {});
   ~Progress() override;
 
   bool keep_going(const StepReport& report) override;
@@ -27,15 +28,12 @@ class Progress final : public Observer {
 
  private:
   void draw();
-  std::optional<double> epsilon(const StepReport& report,
-                                std::chrono::steady_clock::time_point now);
 
   LiveView view_;
   bool shows_;
   std::size_t open_lines_ = 0;  ///< drawn, with the cursor in the last of them
   std::chrono::steady_clock::time_point begin_;
   std::chrono::steady_clock::time_point last_;
-  std::chrono::steady_clock::time_point next_epsilon_{};
 };
 
 }  // namespace sotto::app

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -65,6 +66,19 @@ nlohmann::json to_json(const PreparedRun& run, double delta) {
         run.plan.filter.empty() ? to_string(run.plan.event) : "filter " + run.plan.filter;
   }
   return json;
+}
+
+std::optional<double> price_of(const PreparedRun& run) {
+  return run.method->is_private ? std::optional<double>(run.epsilon_planned) : std::nullopt;
+}
+
+void print_timings(double load_seconds, const TrainResult& result) {
+  fmt::print(stderr,
+             "NOT private: loaded in {:.3f} s, trained in {:.3f} s, {:.0f} examples a second "
+             "(--unsafe-diagnostics)\n",
+             load_seconds,
+             result.seconds,
+             result.record.gradient_evaluations / std::max(1e-9, result.seconds));
 }
 
 std::optional<double> planned_passes(const PreparedRun& run) {

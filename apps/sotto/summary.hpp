@@ -20,6 +20,12 @@ std::string short_number(const std::string& text);
 
 nlohmann::json to_json(const PreparedRun& run, double delta);
 
+/// What the run will cost, however early it stops; none if it is not private.
+std::optional<double> price_of(const PreparedRun& run);
+
+/// On standard error, for --unsafe-diagnostics only: how long it took, which depends on the rows.
+void print_timings(double load_seconds, const TrainResult& result);
+
 /// Expected passes over the data of a planned run; none for a run that is not private or follows a
 /// filter, whose number of releases is open.
 std::optional<double> planned_passes(const PreparedRun& run);

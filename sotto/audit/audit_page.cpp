@@ -70,7 +70,6 @@ void add_command(Page& page, const std::vector<std::string>& command) {
   page.heading("Versions");
   std::vector<std::pair<std::string, Cell>> versions;
   for (const auto& [name, version] : build_versions()) versions.emplace_back(name, version);
-  versions.emplace_back("finished", utc_now());
   page.facts(versions);
   if (command.empty()) return;
   page.heading("How to reproduce").code(shell_command(command));
@@ -149,10 +148,12 @@ std::string one_run_page(const TrainOptions& train,
                         contradicts ? "contradicts the claim" : "consistent",
                         rounded(report.epsilon),
                         short_text(train.delta)));
-  page.banner(Tone::kDanger,
-              "For the data's owner only",
-              "Which canaries were inserted was decided by secret coins, and this page depends on "
-              "them: it is not a private release. Do not pass it on with the model.");
+  page.banner(
+      Tone::kDanger,
+      "NOT PRIVATE: for the data's owner only",
+      "This run trained on the private rows without a journal, and no charge covers what "
+      "this page shows: the guesses depend on secret coins and on every row. Do not pass it "
+      "on, with the model or without.");
   page.heading("Verdict");
   page.banner(
       contradicts ? Tone::kDanger : Tone::kGood,

@@ -205,7 +205,7 @@ Expected<OneRunReport> audit_in_one_run(const Engine& engine,
   SOTTO_TRY(ledger.close());
   OneRunReport report;
   report.w = std::move(result.w);
-  SOTTO_ASSIGN(report.epsilon, ledger.epsilon_spent());
+  report.epsilon = ledger.price();
 
   std::vector<double> scores;
   std::vector<bool> inserted;

@@ -58,7 +58,7 @@ struct OneRunReport {
 /// `problem.n` and the noise count them as units. At most `problem.dimension` canaries don't get in
 /// each other's way. Zero-out only: a canary is there or is without effect. Any engine; one more
 /// pass over the units a step than training. The outcome is the data owner's: it depends on the
-/// run's secret coins and is not itself a private release.
+/// run's secret coins and the rows, no charge covers it, and whoever shows it must mark it so.
 Expected<OneRunReport> audit_in_one_run(const Engine& engine,
                                         PublicProblem problem,
                                         const TrainOptions& train,

@@ -11,6 +11,7 @@
 
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/budget.hpp"
+#include "sotto/privacy/promise.hpp"
 #include "sotto/privacy/sampling.hpp"
 
 namespace sotto {
@@ -19,6 +20,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Accountants on another processor may differ in the last digits.
 constexpr double kSlack = 1e-9;
+/// The part of a budget that a calibrated plan uses at least.
+constexpr double kCalibrated = 0.999;
 
 using Outcome = RecordCheck::Outcome;
 
@@ -58,9 +61,11 @@ class Verifier {
       return result_;
     }
     SOTTO_TRY(statement());
-    SOTTO_TRY(price());
+    SOTTO_TRY(promise());
+    SOTTO_TRY(prices());
     SOTTO_TRY(plan());
     SOTTO_TRY(drawn());
+    if (states_no_rule_) version_01();
     return result_;
   }
 
@@ -114,52 +119,113 @@ class Verifier {
     return {};
   }
 
-  Expected<void> price() {
+  /// What the run promised before its first release, by which it is priced.
+  Expected<void> promise() {
+    SOTTO_ASSIGN(promise_.budget.epsilon, number(record_, "epsilon_budget"));
+    promise_.budget.delta = result_.delta;
+    SOTTO_ASSIGN(const std::string text, field<std::string>(record_, "plan"));
+    SOTTO_ASSIGN(const Event event, parse_event(text, relation_));
+    SOTTO_ASSIGN(promise_.plan, canonical(event));
+    SOTTO_ASSIGN(samples_, field<std::int64_t>(statement_, "noise_samples"));
+    std::int64_t planned = 0;
+    std::int64_t spent = 0;
+    for (const Term& term : promise_.plan.terms) planned += term.count;
+    for (const Term& term : spent_.terms) spent += term.count;
+    require("noise samples",
+            samples_ >= spent,
+            fmt::format("{} for {} releases", samples_, spent),
+            fmt::format("only {} for {} releases", samples_, spent));
+    bool by_shares = false;  // only a filter has them
+    if (const auto points = record_.find("spending"); points != record_.end() && points->is_array())
+      for (const auto& point : *points)
+        by_shares |= point.is_object() && point.contains("filter_share");
+    const std::string rule = statement_.value("rule", "");
+    states_no_rule_ = rule.empty();
+    if (states_no_rule_) {
+      promise_.rule = by_shares ? PriceRule::kFilter : PriceRule::kPlan;
+      // The mean of a release, for all that were planned.
+      promise_.samples = spent > 0 ? (samples_ + spent - 1) / spent * std::max(planned, spent) : 0;
+    } else {
+      SOTTO_ASSIGN(promise_.rule, parse_price_rule(rule));
+      SOTTO_ASSIGN(promise_.samples, field<std::int64_t>(record_, "planned_noise_samples"));
+      require("rule",
+              !by_shares || promise_.rule == PriceRule::kFilter,
+              "priced by its " + rule,
+              "priced by a plan, but its budget was granted by a filter");
+      require("planned samples",
+              promise_.rule == PriceRule::kFilter || record_.contains("lost") ||
+                  samples_ <= promise_.samples,
+              fmt::format("{} drawn", samples_),
+              fmt::format("{} drawn of {} planned", samples_, promise_.samples));
+    }
+    return {};
+  }
+
+  /// The claim against the price of what was promised: not of what had happened by the time that
+  /// somebody stopped the run (privacy/promise.proof.md).
+  Expected<void> prices() {
     SOTTO_ASSIGN(const std::string quoted, field<std::string>(statement_, "accountant"));
-    SOTTO_ASSIGN(const std::int64_t samples, field<std::int64_t>(statement_, "noise_samples"));
+    const double budget = promise_.budget.epsilon;
     double least = kInfinity;
     std::optional<double> by_quoted;
     for (const Accountant* accountant : accountants()) {
-      if (!accountant->supports(spent_)) continue;
-      SOTTO_ASSIGN(const double epsilon,
-                   epsilon_with_samples(spent_, samples, result_.delta, *accountant));
+      if (!accountant->supports(promise_.plan)) continue;
+      SOTTO_ASSIGN(
+          const double epsilon,
+          epsilon_with_samples(promise_.plan, promise_.samples, result_.delta, *accountant));
       const bool claimed = accountant->name() == quoted;
       result_.prices.push_back({std::string(accountant->name()), epsilon, claimed});
       least = std::min(least, epsilon);
       if (claimed) by_quoted = epsilon;
     }
-    const double claim = result_.claimed_epsilon;
     require("accountant",
             by_quoted.has_value(),
             quoted + " has a theorem for these events",
             fmt::format("the record quotes {}, which has no theorem for these events", quoted));
+    // Calibration leaves nothing of a budget: what does was granted by a filter, or cut.
+    const bool uses_budget = by_quoted && *by_quoted >= kCalibrated * budget;
+    const bool lost =
+        record_.contains("lost") || (states_no_rule_ && least > budget * (1 + kSlack));
+    const bool by_limit = promise_.rule == PriceRule::kFilter || lost ||
+                          (states_no_rule_ && std::isfinite(budget) && !uses_budget);
+    result_.price = spent_.terms.empty()                ? 0
+                    : by_limit && std::isfinite(budget) ? budget
+                                                        : std::min(least, budget);
+    if (promise_.rule == PriceRule::kFilter && !std::isfinite(budget))
+      add("filter", Outcome::kContradiction, "a filter without a budget grants nothing");
+    const double claim = result_.claimed_epsilon;
+    const std::string of = by_limit ? "the budget that it was held to" : "its plan";
     require("epsilon",
-            claim >= least * (1 - kSlack) - kSlack,
-            fmt::format("claimed {:.6g}, the tightest accountant says {:.6g}", claim, least),
-            fmt::format("claimed {:.6g}, but the recorded events cost {:.6g} by the tightest "
-                        "accountant",
+            claim >= result_.price * (1 - kSlack) - kSlack,
+            fmt::format("claimed {:.6g}, {} costs {:.6g}", claim, of, result_.price),
+            fmt::format("claimed {:.6g}, but the run costs {:.6g}, the price of {}, however early "
+                        "it stopped",
                         claim,
-                        least));
-    SOTTO_ASSIGN(const double budget, number(record_, "epsilon_budget"));
+                        result_.price,
+                        of));
+    if (!by_limit && std::isfinite(budget) && !uses_budget)
+      add("calibration",
+          Outcome::kFlag,
+          fmt::format("the plan costs {:.6g} of a budget of {:.6g}: calibration would have used it "
+                      "up. Is the plan the one that ran?",
+                      by_quoted.value_or(least),
+                      budget));
     require("budget",
             claim <= budget * (1 + kSlack),
             std::isfinite(budget) ? fmt::format("within {:g}", budget) : "noise given by hand",
-            fmt::format("spent {:.6g} of a budget of {:.6g}", claim, budget));
-    std::int64_t releases = 0;
-    for (const Term& term : spent_.terms) releases += term.count;
-    require("noise samples",
-            samples >= releases,
-            fmt::format("{} for {} releases", samples, releases),
-            fmt::format("only {} for {} releases", samples, releases));
+            fmt::format("claimed {:.6g} of a budget of {:.6g}", claim, budget));
     return {};
   }
 
   Expected<void> plan() {
-    SOTTO_ASSIGN(const std::string text, field<std::string>(record_, "plan"));
-    SOTTO_ASSIGN(const Event event, parse_event(text, relation_));
-    SOTTO_ASSIGN(const CanonicalEvent planned, canonical(event));
     std::map<std::string, std::int64_t> left;
-    for (const Term& term : planned.terms) left[to_string(term)] += term.count;
+    for (const Term& term : promise_.plan.terms) left[to_string(term)] += term.count;
+    if (record_.contains("lost")) {
+      SOTTO_ASSIGN(const std::string text, field<std::string>(record_, "lost"));
+      SOTTO_ASSIGN(const Event event, parse_event(text, relation_));
+      SOTTO_ASSIGN(const CanonicalEvent lost, canonical(event));
+      for (const Term& term : lost.terms) left[to_string(term)] += term.count;
+    }
     std::string excess;
     for (const Term& term : spent_.terms)
       if ((left[to_string(term)] -= term.count) < 0)
@@ -168,6 +234,30 @@ class Verifier {
     require(
         "plan", excess.empty(), "covers what was charged", "charged but not planned: " + excess);
     return {};
+  }
+
+  /// What version 0.1 may have told beside its claim (docs/advisories).
+  void version_01() {
+    const std::string unit = statement_.value("unit", "row");
+    add("version 0.1",
+        Outcome::kFlag,
+        "a record without a rule, as version 0.1 wrote them; it was priced anew by its plan or its "
+        "filter. See docs/advisories/2026-11-models-of-0.1.md");
+    add("grid",
+        Outcome::kFlag,
+        unit == "row"
+            ? "if its table was stored sparse, or near the density at which that changes, the "
+              "lattice of the model's weights may tell one row"
+            : "rows were grouped by persons: the lattice of the model's weights may tell one "
+              "person");
+    const auto classes = record_.find("class_names");
+    if (classes != record_.end() && classes->is_array() && !classes->empty())
+      add("class set",
+          Outcome::kFlag,
+          "unless a schema declared the classes, they were read off the rows: one row's label may "
+          "show");
+    if (record_.contains("train_seconds"))
+      add("clock", Outcome::kFlag, "it holds running times, which depend on the rows");
   }
 
   /// Every batch that the sampler drew must have been charged, with that sampler's amplification.
@@ -233,6 +323,9 @@ class Verifier {
   nlohmann::json statement_;
   Relation relation_ = Relation::kZeroOut;
   CanonicalEvent spent_;
+  std::int64_t samples_ = 0;
+  Promise promise_;
+  bool states_no_rule_ = false;
   Verification result_;
 };
 

@@ -17,8 +17,8 @@ struct RecordCheck {
 };
 std::string_view to_string(RecordCheck::Outcome outcome);
 
-/// What an accountant says of the recorded events, at the record's delta and with its noise
-/// samples.
+/// What an accountant says of the plan (of a filter: of what it granted), at the record's delta and
+/// with its noise samples.
 struct Repriced {
   std::string accountant;
   double epsilon = 0;
@@ -29,16 +29,20 @@ struct Verification {
   bool is_private = false;
   double claimed_epsilon = 0;
   double delta = 0;
+  /// What the run costs by its own rule: the price of its plan, or its filter's budget. For records
+  /// of version 0.1, which state no rule, this restates their claim.
+  double price = 0;
   std::vector<Repriced> prices;
   std::vector<RecordCheck> checks;
 
   bool contradicts() const;
 };
 
-/// Checks a run record (`sotto train --record`): the charged events are priced anew by every
-/// accountant that has a theorem for them, the plan must cover them, every batch that was really
-/// drawn must have been charged for, and the relation must be the same everywhere. Reads no data.
-/// What can't be read as a record at all is a bad-data error; what doesn't fit is a contradiction.
+/// Checks a run record (`sotto train --record`): what was promised is priced anew by every
+/// accountant that has a theorem for it, the plan must cover what was charged, every batch that was
+/// really drawn must have been charged for, and the relation must be the same everywhere. Reads no
+/// data. What can't be read as a record at all is a bad-data error; what doesn't fit is a
+/// contradiction.
 Expected<Verification> verify_record(const nlohmann::json& record);
 
 }  // namespace sotto

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <string>
 
 namespace sotto {
 namespace {
@@ -62,14 +62,22 @@ Expected<void> check_writable(const std::string& path) {
 Expected<std::string> read_text_file(const std::string& path) {
   if (std::filesystem::is_directory(path))
     return fail(ErrorKind::kIo, fmt::format("can't read {}: it is a folder. Name a file.", path));
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
     return fail(ErrorKind::kIo,
                 fmt::format("can't read {}: {}. Check the path.", path, std::strerror(errno)));
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (file.bad()) return fail(ErrorKind::kIo, fmt::format("reading {} failed half-way.", path));
-  return text.str();
+  // Not a stream, which takes an error for the end of the file.
+  std::string text;
+  std::array<char, 1 << 16> buffer;
+  ssize_t got = 0;
+  while ((got = ::read(file, buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR))
+    if (got > 0) text.append(buffer.data(), static_cast<std::size_t>(got));
+  const int error = got < 0 ? errno : 0;
+  ::close(file);
+  if (error != 0)
+    return fail(ErrorKind::kIo,
+                fmt::format("reading {} failed half-way: {}.", path, std::strerror(error)));
+  return text;
 }
 
 }  // namespace sotto

@@ -24,10 +24,12 @@ nlohmann::json to_json(const PrivacyStatement& statement) {
           {"unit", statement.unit},
           {"public_n", std::int64_t{statement.public_n}},
           {"accountant", statement.accountant},
+          {"rule", statement.rule},
           {"events", statement.events},
           {"noise_samples", statement.noise_samples},
           {"insecure_seed", statement.insecure_seed},
-          {"unsafe_diagnostics", statement.unsafe_diagnostics}};
+          {"unsafe_diagnostics", statement.unsafe_diagnostics},
+          {"test_declared_public", statement.test_declared_public}};
 }
 
 Expected<PrivacyStatement> privacy_from_json(const nlohmann::json& json) {
@@ -45,6 +47,9 @@ Expected<PrivacyStatement> privacy_from_json(const nlohmann::json& json) {
   statement.noise_samples = json.at("noise_samples").get<std::int64_t>();
   statement.insecure_seed = json.at("insecure_seed").get<bool>();
   statement.unsafe_diagnostics = json.at("unsafe_diagnostics").get<bool>();
+  // Version 0.1 had neither.
+  statement.rule = json.value("rule", "");
+  statement.test_declared_public = json.value("test_declared_public", false);
   return statement;
 }
 

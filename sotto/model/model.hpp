@@ -19,16 +19,21 @@ namespace sotto {
 /// What a model promises about the people behind it; travels inside the model file.
 struct PrivacyStatement {
   bool is_private = false;
-  double epsilon = 0;  ///< upper bound on what was spent; infinite if not private
+  double epsilon = 0;  ///< upper bound on what the run costs; infinite if not private
   double delta = 0;
   Relation neighbours = Relation::kZeroOut;
   std::string unit = "row";  ///< what is protected: `row`, or the name of the person column
   PublicCount public_n;
   std::string accountant;
+  /// By which rule epsilon was found (privacy/promise.hpp): `plan` or `filter`. Empty if not
+  /// private, and in files of version 0.1.
+  std::string rule;
   std::string events;  ///< what was released, in the grammar of events
   std::int64_t noise_samples = 0;
   bool insecure_seed = false;
   bool unsafe_diagnostics = false;
+  /// The run was evaluated on test rows, exactly: whoever ran it declared them public.
+  bool test_declared_public = false;
 };
 
 /// A trained model. For a linear one the decision is the sign of <w, x> (classification) or <w, x>

@@ -8,11 +8,212 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
+#include "sotto/core/file.hpp"
+
 namespace sotto {
+namespace {
+
+/// The file's lines, each parsed; without the last one if a crash cut it short.
+struct Lines {
+  std::vector<nlohmann::json> all;
+  bool ended = true;        ///< the last one by a newline
+  bool torn = false;        ///< it was cut short
+  std::size_t torn_at = 0;  ///< where it begins
+};
+
+tl::unexpected<Error> refused(const std::string& path, std::size_t number, const std::string& why) {
+  return fail(
+      ErrorKind::kBadData,
+      fmt::format("{}:{}: {}. Nobody can tell what was spent from a journal that lost "
+                  "something: put back a copy from before it was damaged (docs/accounting.md).",
+                  path,
+                  number,
+                  why));
+}
+
+Expected<Lines> read_lines(const std::string& path) {
+  SOTTO_ASSIGN(const std::string text, read_text_file(path));
+  Lines lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    nlohmann::json line = nlohmann::json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                text.begin() + static_cast<std::ptrdiff_t>(end),
+                                                nullptr,
+                                                false);
+    lines.ended = end < text.size();
+    if (line.is_discarded()) {
+      // A write that did not finish ends the file; nothing was released for it.
+      if (end + 1 < text.size())
+        return refused(path, lines.all.size() + 1, "this line can't be read, and is not the last");
+      lines.torn = true;
+      lines.torn_at = begin;
+      break;
+    }
+    lines.all.push_back(std::move(line));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+/// Puts the lines together to runs. Every failure says why its line can't stand where it does.
+class RunReader {
+ public:
+  Expected<void> add(const nlohmann::json& line) {
+    if (!line.is_object()) return no("it is not a line of a Sotto journal");
+    if (line.contains("open")) return open(line);
+    if (line.contains("resume")) return resume(line);
+    if (!current_) return no("it comes before any opening line");
+    if (runs_[*current_].closed) return no("its run has ended");
+    return line.contains("close") ? close(line) : charge(line);
+  }
+
+  std::vector<JournalRun> take() {
+    for (std::size_t k = 0; k < runs_.size(); ++k) {
+      Promise& promise = runs_[k].promise;
+      if (!runs_[k].states_no_rule) continue;
+      std::int64_t releases = 0;
+      for (const Term& term : promise.plan.terms) releases += term.count;
+      promise.samples = std::max(runs_[k].samples, releases * most_samples_[k]);
+    }
+    return std::move(runs_);
+  }
+
+ private:
+  using Counts = std::map<Term, std::int64_t, TermOrder>;
+  static constexpr std::int64_t kMost = std::int64_t{1} << 53;
+
+  static tl::unexpected<Error> no(const std::string& why) { return fail(ErrorKind::kBadData, why); }
+
+  static Expected<std::int64_t> count_in(const nlohmann::json& line,
+                                         const char* name,
+                                         std::int64_t least) {
+    const auto count = line.at(name).get<std::int64_t>();
+    if (count < least || count > kMost) return no(fmt::format("its '{}' is out of range", name));
+    return count;
+  }
+
+  Expected<void> open(const nlohmann::json& line) {
+    JournalRun run;
+    run.name = line.value("run", "");
+    for (const JournalRun& other : runs_)
+      if (!run.name.empty() && other.name == run.name) return no("its run was opened before");
+    run.method = line.at("method").get<std::string>();
+    Promise& promise = run.promise;
+    if (const auto& epsilon = line.at("epsilon"); !epsilon.is_null())
+      promise.budget.epsilon = epsilon.get<double>();
+    promise.budget.delta = line.at("delta").get<double>();
+    SOTTO_ASSIGN(run.relation, parse_relation(line.at("neighbours").get<std::string>()));
+    const auto plan = line.at("plan").get<std::string>();
+    promise.rule = plan.starts_with("filter ") ? PriceRule::kFilter : PriceRule::kPlan;
+    run.states_no_rule = !line.contains("rule");
+    if (!run.states_no_rule) {
+      SOTTO_ASSIGN(const PriceRule rule, parse_price_rule(line["rule"].get<std::string>()));
+      if (rule != promise.rule) return no("its rule is not that of its plan");
+      SOTTO_ASSIGN(promise.samples, count_in(line, "samples", 0));
+    }
+    promise.plan.relation = run.relation;
+    if (promise.rule == PriceRule::kPlan) {
+      SOTTO_ASSIGN(const Event event, parse_event(plan, run.relation));
+      SOTTO_ASSIGN(promise.plan, canonical(event));
+    }
+    runs_.push_back(std::move(run));
+    counts_.emplace_back();
+    resumed_.push_back(false);
+    most_samples_.push_back(1);
+    current_ = runs_.size() - 1;
+    return {};
+  }
+
+  Expected<void> resume(const nlohmann::json& line) {
+    const auto name = line.at("resume").get<std::string>();
+    const auto found = std::find_if(
+        runs_.begin(), runs_.end(), [&](const JournalRun& each) { return each.name == name; });
+    if (found == runs_.end()) return no("it continues a run that is not here");
+    current_ = static_cast<std::size_t>(found - runs_.begin());
+    resumed_[*current_] = true;
+    SOTTO_TRY(state(line, "spent"));
+    found->closed = false;
+    return {};
+  }
+
+  Expected<void> close(const nlohmann::json& line) {
+    SOTTO_TRY(state(line, "close"));
+    runs_[*current_].closed = true;
+    return {};
+  }
+
+  /// These lines state exactly what was charged; between them only reservations are known.
+  Expected<void> state(const nlohmann::json& line, const char* name) {
+    JournalRun& run = runs_[*current_];
+    SOTTO_ASSIGN(const Event event, parse_event(line.at(name).get<std::string>(), run.relation));
+    SOTTO_ASSIGN(const CanonicalEvent stated, canonical(event));
+    SOTTO_ASSIGN(run.samples, count_in(line, "samples", 0));
+    Counts counts;
+    for (const Term& term : stated.terms) {
+      counts[term] += term.count;
+      const auto reserved = counts_[*current_].find(term);
+      if (reserved == counts_[*current_].end() || counts[term] > reserved->second)
+        return no("it states more than was charged before it");
+    }
+    counts_[*current_] = std::move(counts);
+    run.charged = {event};
+    return {};
+  }
+
+  Expected<void> charge(const nlohmann::json& line) {
+    JournalRun& run = runs_[*current_];
+    SOTTO_ASSIGN(const Event event,
+                 parse_event(line.at("charge").get<std::string>(), run.relation));
+    SOTTO_ASSIGN(const CanonicalEvent terms, canonical(event));
+    SOTTO_ASSIGN(const std::int64_t count, count_in(line, "count", 1));
+    SOTTO_ASSIGN(const std::int64_t samples, count_in(line, "samples", 0));
+    Counts& counts = counts_[*current_];
+    CanonicalEvent now{run.relation, {}};
+    for (Term term : terms.terms) {
+      if (term.count > kMost / count || counts[term] > kMost - count * term.count)
+        return no("its 'count' is out of range");
+      counts[term] += count * term.count;
+      term.count = counts[term];
+      now.terms.push_back(term);
+    }
+    // A continued run may pay for lost releases again.
+    if (run.promise.rule == PriceRule::kPlan && !resumed_[*current_] &&
+        !within(now, run.promise.plan))
+      return no("its charge is not in the plan of its run");
+    most_samples_[*current_] = std::max(most_samples_[*current_], samples);
+    run.samples += count * samples;
+    run.charged.push_back(Event::repeat(count, event));
+    return {};
+  }
+
+  std::vector<JournalRun> runs_;
+  // Of each run: what its lines reserved so far, whether it was continued, and the most noise
+  // samples that one of its charges drew.
+  std::vector<Counts> counts_;
+  std::vector<bool> resumed_;
+  std::vector<std::int64_t> most_samples_;
+  std::optional<std::size_t> current_;
+};
+
+Expected<std::vector<JournalRun>> read_runs(const Lines& lines, const std::string& path) {
+  RunReader reader;
+  for (std::size_t k = 0; k < lines.all.size(); ++k) {
+    try {
+      if (auto added = reader.add(lines.all[k]); !added)
+        return refused(path, k + 1, added.error().message);
+    } catch (const nlohmann::json::exception&) {
+      return refused(path, k + 1, "it is not a line of a Sotto journal");
+    }
+  }
+  return reader.take();
+}
+
+}  // namespace
 
 Expected<Journal> Journal::open(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -30,13 +231,17 @@ Expected<Journal> Journal::open(const std::string& path) {
                 fmt::format("another run is writing to the journal {}. Wait until it has ended, or "
                             "choose another model path.",
                             path));
-  // A crash can leave half a line; what follows must start on its own.
-  const off_t size = ::lseek(descriptor, 0, SEEK_END);
-  if (size > 0) {
-    std::ifstream file(path, std::ios::binary);
-    file.seekg(-1, std::ios::end);
-    if (file.get() != '\n' && ::write(descriptor, "\n", 1) != 1)
+  // What follows must start on a line of its own, after lines that can be read.
+  if (const off_t size = ::lseek(descriptor, 0, SEEK_END); size > 0) {
+    SOTTO_ASSIGN(const Lines lines, read_lines(path));
+    SOTTO_TRY(read_runs(lines, path));
+    if (!lines.ended && !lines.torn && ::write(descriptor, "\n", 1) != 1)
       return fail(ErrorKind::kIo, fmt::format("can't write to the journal {}.", path));
+    if (lines.torn && ::ftruncate(descriptor, static_cast<off_t>(lines.torn_at)) != 0)
+      return fail(
+          ErrorKind::kIo,
+          fmt::format(
+              "can't take the half line off the journal {}: {}.", path, std::strerror(errno)));
   }
   return journal;
 }
@@ -74,80 +279,14 @@ Expected<void> Journal::append(const std::string& line) {
   return {};
 }
 
-namespace {
-
-Expected<void> read_line(const nlohmann::json& line,
-                         std::vector<JournalRun>& runs,
-                         std::size_t& current) {
-  if (line.contains("open")) {
-    JournalRun run;
-    run.name = line.value("run", "");
-    run.method = line.at("method").get<std::string>();
-    run.delta = line.at("delta").get<double>();
-    SOTTO_ASSIGN(run.relation, parse_relation(line.at("neighbours").get<std::string>()));
-    runs.push_back(std::move(run));
-    current = runs.size() - 1;
-    return {};
-  }
-  if (runs.empty()) return fail(ErrorKind::kBadData, "it does not begin with an opening line");
-  const bool resuming = line.contains("resume");
-  if (resuming) {
-    const auto found = std::find_if(runs.begin(), runs.end(), [&](const JournalRun& each) {
-      return each.name == line.at("resume").get<std::string>();
-    });
-    if (found == runs.end())
-      return fail(ErrorKind::kBadData, "it continues a run that is not here");
-    current = static_cast<std::size_t>(found - runs.begin());
-  }
-  JournalRun& run = runs[current];
-  const bool closing = line.contains("close");
-  if (closing || resuming) {
-    // These lines state exactly what was charged; between them only reservations are known.
-    run.closed = closing;
-    run.charged.clear();
-    run.samples = line.at("samples").get<std::int64_t>();
-  } else {
-    run.samples += line.at("count").get<std::int64_t>() * line.at("samples").get<std::int64_t>();
-  }
-  SOTTO_ASSIGN(const Event event,
-               parse_event(line.at(resuming  ? "spent"
-                                   : closing ? "close"
-                                             : "charge")
-                               .get<std::string>(),
-                           run.relation));
-  run.charged.push_back(
-      closing || resuming ? event : Event::repeat(line.at("count").get<std::int64_t>(), event));
-  return {};
+Expected<std::vector<JournalRun>> read_journal(const std::string& path) {
+  SOTTO_ASSIGN(const Lines lines, read_lines(path));
+  return read_runs(lines, path);
 }
 
-}  // namespace
-
-Expected<std::vector<JournalRun>> read_journal(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return fail(ErrorKind::kIo, fmt::format("can't read the journal {}.", path));
-  std::vector<JournalRun> runs;
-  std::size_t current = 0;
-  std::string text;
-  for (std::int64_t number = 1; std::getline(file, text); ++number) {
-    const bool last_and_cut = file.eof();
-    if (text.empty()) continue;
-    const auto line = nlohmann::json::parse(text, nullptr, false);
-    if (line.is_discarded()) {
-      // Cut short by a crash: the write did not finish, so nothing was released for it. A later run
-      // has ended the half line.
-      continue;
-    }
-    try {
-      if (auto read = read_line(line, runs, current); !read)
-        return fail(ErrorKind::kBadData,
-                    fmt::format("{}:{}: {}", path, number, read.error().message));
-    } catch (const nlohmann::json::exception&) {
-      if (last_and_cut) break;
-      return fail(ErrorKind::kBadData,
-                  fmt::format("{}:{}: not a line of a Sotto journal.", path, number));
-    }
-  }
-  return runs;
+Expected<double> price(const JournalRun& run, double delta) {
+  SOTTO_ASSIGN(const CanonicalEvent charged, canonical(Event::compose(run.charged)));
+  return price(run.promise, charged, delta);
 }
 
 Expected<JournalRun> find_run(const std::string& path, const std::string& name) {

@@ -27,7 +27,13 @@ Expected<Ledger> Ledger::open(LedgerOptions options) {
   if (std::isfinite(granted.budget.epsilon)) {
     SOTTO_TRY(check(granted.budget));
     SOTTO_ASSIGN(const Target ideal, ideal_target(granted.budget, granted.planned_samples));
-    SOTTO_ASSIGN(ledger.epsilon_planned_, granted.accountant->epsilon_upper(plan, ideal.delta));
+    SOTTO_ASSIGN(ledger.epsilon_planned_,
+                 epsilon_with_samples(
+                     plan, granted.planned_samples, granted.budget.delta, *granted.accountant));
+    if (ledger.epsilon_planned_ > granted.budget.epsilon) {
+      // A calibrated plan may lie within the budget by the last digit only.
+      SOTTO_ASSIGN(ledger.epsilon_planned_, granted.accountant->epsilon_upper(plan, ideal.delta));
+    }
     if (!(ledger.epsilon_planned_ <= granted.budget.epsilon))
       return fail(
           ErrorKind::kBudget,
@@ -81,9 +87,7 @@ Expected<void> Ledger::open_journal() {
     const nlohmann::json line = {{"resume", options_.run},
                                  {"spent", to_string(to_event(spent()))},
                                  {"samples", samples_spent()}};
-    SOTTO_TRY(journal_->append(line.dump()));
-    last_sync_end_ = std::chrono::steady_clock::now();
-    return {};
+    return journal_->append(line.dump());
   }
   const nlohmann::json line = {
       {"open", 1},
@@ -93,10 +97,10 @@ Expected<void> Ledger::open_journal() {
       {"delta", options_.budget.delta},
       {"neighbours", to_string(relation_)},
       {"accountant", options_.accountant->name()},
-      {"plan", filter_ ? "filter " + options_.filter : to_string(options_.plan)}};
-  SOTTO_TRY(journal_->append(line.dump()));
-  last_sync_end_ = std::chrono::steady_clock::now();
-  return {};
+      {"rule", to_string(filter_ ? PriceRule::kFilter : PriceRule::kPlan)},
+      {"plan", filter_ ? "filter " + options_.filter : to_string(options_.plan)},
+      {"samples", options_.planned_samples}};
+  return journal_->append(line.dump());
 }
 
 Expected<Receipt> Ledger::charge(const Event& event, std::int64_t samples) {
@@ -166,18 +170,14 @@ Expected<void> Ledger::reserve(Account& account, std::int64_t samples) {
     account.reserved = left;
     return {};
   }
-  const auto begin = std::chrono::steady_clock::now();
-  const std::int64_t count = std::min(
-      chunk_, roomy_ == &account ? std::max<std::int64_t>(1, std::min(room_, left)) : left);
+  constexpr std::int64_t kShare = 16;
+  const std::int64_t chunk = std::max<std::int64_t>(1, account.spent / kShare);
+  const std::int64_t count =
+      std::min(chunk, roomy_ == &account ? std::max<std::int64_t>(1, std::min(room_, left)) : left);
   const nlohmann::json line = {
       {"charge", to_string(account.term)}, {"count", count}, {"samples", samples}};
   SOTTO_TRY(journal_->append(line.dump()));
   account.reserved = count;
-  const auto end = std::chrono::steady_clock::now();
-  // Reserve more at a time while syncing takes above two percent of the run.
-  if ((end - begin) * 50 > begin - last_sync_end_)
-    chunk_ = std::min<std::int64_t>(chunk_ * 2, 1 << 20);
-  last_sync_end_ = end;
   return {};
 }
 
@@ -206,15 +206,12 @@ CanonicalEvent Ledger::counted(std::int64_t Account::*first, std::int64_t Accoun
   return *canonical(to_event(event));
 }
 
-Expected<double> Ledger::epsilon_spent() const {
-  const CanonicalEvent so_far = spent();
-  if (so_far.terms.empty()) return 0.0;
-  if (filter_) return options_.budget.epsilon;
-  SOTTO_ASSIGN(
-      const double epsilon,
-      epsilon_with_samples(so_far, samples_spent(), options_.budget.delta, *options_.accountant));
-  // What was spent is part of the plan, which was granted within the budget.
-  return std::min(epsilon, options_.budget.epsilon);
+double Ledger::price() const {
+  const CanonicalEvent charged = spent();
+  if (charged.terms.empty()) return 0;
+  // Lost releases may exceed the plan, up to the limit that check_room() holds them to.
+  const bool by_limit = filter_ || (has_lost_ && std::isfinite(options_.budget.epsilon));
+  return by_limit ? options_.budget.epsilon : epsilon_planned_;
 }
 
 }  // namespace sotto

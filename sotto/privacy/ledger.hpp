@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -13,6 +12,7 @@
 #include "sotto/privacy/event.hpp"
 #include "sotto/privacy/filter.hpp"
 #include "sotto/privacy/journal.hpp"
+#include "sotto/privacy/promise.hpp"
 #include "sotto/privacy/receipt.hpp"
 
 namespace sotto {
@@ -55,15 +55,17 @@ struct LedgerOptions {
 /// open() prices the whole plan and refuses one that exceeds the budget. charge() then only checks
 /// that the event is still in the plan: whatever subset of a priced plan is released, it costs at
 /// most the plan. This is sound for schedules fixed in advance, with any accountant; stopping early
-/// is allowed, noise chosen from earlier answers is not.
+/// is allowed but makes nothing cheaper (promise.proof.md), noise chosen from earlier answers is
+/// not.
 ///
 /// With a filter there is no plan: charge() asks the filter, which refuses what would overrun the
 /// budget. Noise, sampling and number of releases may then depend on earlier answers, and the run
 /// is certified at the whole budget, however little of it was used.
 ///
-/// The journal is written and synced before charge() returns. To keep a sync from dominating short
-/// steps, one line may reserve several equal charges at once: a crash then over-counts by the rest
-/// of that line, and never under-counts.
+/// The journal is written and synced before charge() returns. To keep syncs from dominating short
+/// steps, one line may reserve several equal charges at once, as many as a sixteenth of those made
+/// before: a crash then over-counts by the rest of that line, and never under-counts. How many is a
+/// function of counts alone; a clock would tell how long the steps took, and so about the rows.
 ///
 /// A continued run (LedgerResume) that lost releases has paid for them: they count, and a charge is
 /// granted only while all that was ever charged stays within the budget, or within the price of the
@@ -91,8 +93,9 @@ class Ledger {
   std::int64_t samples_kept() const { return samples_spent_; }
   /// The state of a filter, for runs that a seed repeats; nothing else is kept here.
   void archive(Archive& state);
-  /// Upper bound on the epsilon of what was charged so far, at the budget's delta.
-  Expected<double> epsilon_spent() const;
+  /// What the run costs at the budget's delta, whenever it ends: the plan's price, or the budget
+  /// of its filter; nothing while nothing was charged.
+  double price() const;
   /// With a filter: the share of its budget that is used up, in [0, 1].
   std::optional<double> filter_share() const {
     return filter_ ? std::optional<double>(filter_->spent()) : std::nullopt;
@@ -138,8 +141,6 @@ class Ledger {
   const Account* roomy_ = nullptr;  ///< has room for `room_` more charges, if no other is charged
   std::int64_t room_ = 0;
   std::optional<Journal> journal_;
-  std::int64_t chunk_ = 1;
-  std::chrono::steady_clock::time_point last_sync_end_{};
 };
 
 }  // namespace sotto

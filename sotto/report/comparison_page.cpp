@@ -59,7 +59,7 @@ void guarantee_table(Page& page, const std::vector<ReportedRun>& runs) {
   }
   page.table({"run",
               "method",
-              {"epsilon spent", true},
+              {"epsilon", true},
               {"at least", true},
               {"delta", true},
               "relation",
@@ -109,7 +109,7 @@ void results_table(Page& page, const std::vector<ReportedRun>& runs) {
           return run.metric(name).has_value();
         }))
       metrics.emplace_back(name);
-  std::vector<Column> columns = {"run", {"steps", true}, {"passes", true}, {"training, s", true}};
+  std::vector<Column> columns = {"run", {"steps", true}, {"passes", true}};
   for (const auto& name : metrics)
     columns.emplace_back(name == "auc"        ? "test AUC"
                          : name == "accuracy" ? "test accuracy, %"
@@ -117,10 +117,8 @@ void results_table(Page& page, const std::vector<ReportedRun>& runs) {
                          true);
   Rows rows;
   for (const auto& run : runs) {
-    rows.push_back({Cell(run.label),
-                    Cell(with_commas(run.record.steps)),
-                    Cell(rounded(run.record.passes)),
-                    Cell(fmt::format("{:.3g}", run.record.train_seconds))});
+    rows.push_back(
+        {Cell(run.label), Cell(with_commas(run.record.steps)), Cell(rounded(run.record.passes))});
     for (const auto& name : metrics) {
       const auto value = run.metric(name);
       rows.back().push_back(!value               ? Cell("-")

@@ -56,8 +56,8 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-LiveView::LiveView(std::string method, bool private_run)
-    : method_(std::move(method)), private_(private_run) {}
+LiveView::LiveView(std::string method, std::optional<double> epsilon)
+    : method_(std::move(method)), epsilon_(epsilon) {}
 
 void LiveView::step(std::int64_t step,
                     std::int64_t steps,
@@ -65,8 +65,7 @@ void LiveView::step(std::int64_t step,
                     double gradient_norm,
                     double passes,
                     double seconds,
-                    double examples,
-                    std::optional<double> epsilon) {
+                    double examples) {
   if (!first_) first_ = Point{step, seconds, examples};
   step_ = step;
   steps_ = steps;
@@ -74,7 +73,6 @@ void LiveView::step(std::int64_t step,
   passes_ = passes;
   seconds_ = seconds;
   examples_ = examples;
-  if (epsilon) epsilon_ = epsilon;
   sum_ += gradient_norm;
   if (++summed_ < every_) return;
   norms_.push_back(sum_ / static_cast<double>(summed_));
@@ -103,10 +101,11 @@ std::vector<std::string> LiveView::lines(std::size_t width, bool unicode) const 
                                        step_,
                                        steps_,
                                        duration_text(left));
+  // Not the price of what was released so far: stopping here would not make the run cheaper.
   const std::string spent =
-      !private_  ? "NOT private, "
-      : epsilon_ ? fmt::format("epsilon {:.4g} spent, ", *epsilon_)
-                 : fmt::format("{:.0f}% of the planned releases spent, ", 100 * share);
+      !epsilon_
+          ? "NOT private, "
+          : fmt::format("costs epsilon {:.4g}, {:.0f}% of it released, ", *epsilon_, 100 * share);
   const std::string what = fmt::format("  {}{}{:.4g} passes, step size {:.4g}",
                                        spent,
                                        rate > 0 ? fmt::format("{:.0f} examples/s, ", rate) : "",

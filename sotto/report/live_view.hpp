@@ -8,23 +8,24 @@
 
 namespace sotto {
 
-/// What a terminal shows of a run while it goes on: public numbers and released values, nothing
-/// else. Only makes text; the program decides where to put it.
+/// What a terminal shows of a run while it goes on: public numbers, released values, and how fast
+/// it is, which is for the eyes of whoever runs it and is kept nowhere. Only makes text; the
+/// program decides where to put it.
 class LiveView {
  public:
-  LiveView(std::string method, bool private_run);
+  /// `epsilon`: what the run costs, however early it stops; none: it is not private.
+  LiveView(std::string method, std::optional<double> epsilon);
 
   /// After a step. `steps`: planned in all; `gradient_norm`: of the released gradient, 0 if none;
   /// `seconds`: since this program began, which may have been at a later step than the first;
-  /// `examples`: rows visited so far; `epsilon`: of what was charged so far, if somebody asked.
+  /// `examples`: rows visited so far.
   void step(std::int64_t step,
             std::int64_t steps,
             double step_size,
             double gradient_norm,
             double passes,
             double seconds,
-            double examples = 0,
-            std::optional<double> epsilon = {});
+            double examples = 0);
 
   /// Three lines of at most `width` columns: how far it is, what was released, the recent gradient
   /// norms as a curve. `unicode`: block characters instead of ASCII.
@@ -32,7 +33,7 @@ class LiveView {
 
  private:
   std::string method_;
-  bool private_;
+  std::optional<double> epsilon_;
   std::int64_t step_ = 0;
   std::int64_t steps_ = 0;
   double step_size_ = 0;
@@ -45,7 +46,6 @@ class LiveView {
   };
   std::optional<Point> first_;  ///< that was seen: speed is measured from there
   double examples_ = 0;
-  std::optional<double> epsilon_;
   /// Means over runs of `every_` steps; halved when full.
   std::vector<double> norms_;
   double sum_ = 0;

@@ -17,13 +17,15 @@ Expected<void> price_record(RunRecord& record) {
     SOTTO_ASSIGN(
         const double epsilon,
         epsilon_with_samples(point.events, point.noise_samples, record.privacy.delta, *accountant));
-    // The whole run was granted within the budget, and this is a part of it.
+    // A part of what the run's price covers.
     point.epsilon = std::min(epsilon, record.privacy.epsilon);
   }
-  if (const CanonicalEvent& all = record.spending.back().events; !all.terms.empty()) {
-    SOTTO_ASSIGN(const Interval interval, accountant->epsilon(all, record.privacy.delta));
-    record.epsilon_lower = std::min(interval.lower, record.privacy.epsilon);
-  }
+  // Of what epsilon is the upper end of: the plan. Lost releases are held to a limit instead.
+  if (record.spending.back().events.terms.empty() || !record.lost.empty()) return {};
+  SOTTO_ASSIGN(const Event event, parse_event(record.plan, record.privacy.neighbours));
+  SOTTO_ASSIGN(const CanonicalEvent plan, canonical(event));
+  SOTTO_ASSIGN(const Interval interval, accountant->epsilon(plan, record.privacy.delta));
+  record.epsilon_lower = std::min(interval.lower, record.privacy.epsilon);
   return {};
 }
 

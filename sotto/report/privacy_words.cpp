@@ -72,12 +72,13 @@ std::string amount_words(const ReportedRun& run) {
                       "whole budget counts as spent.",
                       privacy.accountant);
   if (record.epsilon_lower && *record.epsilon_lower > 0)
-    return text + fmt::format(
-                      ". The {} accountant proves that the exact value of what was released lies "
-                      "between {} and {}.",
-                      privacy.accountant,
-                      rounded_down(*record.epsilon_lower),
-                      rounded_up(privacy.epsilon));
+    return text +
+           fmt::format(
+               ". The {} accountant proves that the exact value for the plan lies between {} "
+               "and {}.",
+               privacy.accountant,
+               rounded_down(*record.epsilon_lower),
+               rounded_up(privacy.epsilon));
   return text +
          fmt::format(", an upper bound proved by the {} accountant (which proves no lower one).",
                      privacy.accountant);
@@ -145,7 +146,7 @@ PrivacyWords privacy_words(const ReportedRun& run) {
       "not mind.",
       "**Groups.** k records that belong together are protected with about k times this epsilon.",
       "**The machine and its clock.** Who can read the training computer's memory or disk reads "
-      "the data; precise running times are outside the promise."};
+      "the data; running times are outside the promise, and in no file that the run leaves."};
   if (by_row)
     words.not_promised.insert(
         words.not_promised.begin() + 1,

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/file.hpp"
+#include "sotto/privacy/promise.hpp"
 
 namespace sotto {
 namespace {
@@ -34,8 +35,7 @@ std::vector<TracePoint> trace_in(const nlohmann::json& list) {
     points.push_back({each.at("step").get<std::int64_t>(),
                       number(each.at("step_size")),
                       number(each.at("gradient_norm")),
-                      each.value("passes", 0.0),
-                      each.value("seconds", 0.0)});
+                      each.value("passes", 0.0)});
   return points;
 }
 
@@ -46,7 +46,9 @@ std::vector<SpentPoint> spending_in(const nlohmann::json& list) {
     point.step = each.at("step").get<std::int64_t>();
     point.passes = each.at("passes").get<double>();
     point.noise_samples = each.at("noise_samples").get<std::int64_t>();
-    if (each.contains("epsilon")) point.epsilon = number(each["epsilon"]);
+    for (const char* name :
+         {"epsilon", "epsilon_if_planned_to_end_here"})  // the first: version 0.1
+      if (each.contains(name)) point.epsilon = number(each[name]);
     if (each.contains("filter_share")) point.filter_share = each["filter_share"].get<double>();
     points.push_back(std::move(point));
   }
@@ -83,7 +85,8 @@ void read_extras(const nlohmann::json& json, ReportedRun& run) {
   if (json.contains("epsilon_lower")) record.epsilon_lower = json["epsilon_lower"].get<double>();
   record.class_names = json.value("class_names", std::vector<std::string>());
   record.command = json.value("command", std::vector<std::string>());
-  record.finished = json.value("finished", "");
+  record.planned_samples = json.value("planned_noise_samples", std::int64_t{0});
+  record.lost = json.value("lost", "");
   record.network = json.value("network", "");
   record.constraint = json.value("constraint", "none");
   if (const auto versions = json.find("versions"); versions != json.end())
@@ -127,9 +130,6 @@ Expected<void> read_core(const nlohmann::json& json, RunRecord& record) {
   record.passes = json.at("passes").get<double>();
   record.gradient_evaluations = json.at("gradient_evaluations").get<double>();
   record.stopped = json.at("stopped").get<std::string>();
-  record.load_seconds = json.at("load_seconds").get<double>();
-  record.calibrate_seconds = json.at("calibrate_seconds").get<double>();
-  record.train_seconds = json.at("train_seconds").get<double>();
   record.warnings = json.at("warnings").get<std::vector<std::string>>();
   // `--json` leaves it out.
   if (json.contains("trace")) record.trace = trace_in(json["trace"]);
@@ -145,6 +145,7 @@ std::optional<double> ReportedRun::metric(const std::string& name) const {
 }
 
 bool ReportedRun::by_filter() const {
+  if (!record.privacy.rule.empty()) return record.privacy.rule == to_string(PriceRule::kFilter);
   return !record.spending.empty() && record.spending.back().filter_share.has_value();
 }
 

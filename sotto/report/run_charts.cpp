@@ -55,9 +55,13 @@ Chart filter_chart(std::span<const ReportedRun> runs) {
 Chart budget_chart(std::span<const ReportedRun> runs) {
   const bool several = runs.size() > 1;
   if (!several && runs[0].by_filter()) return filter_chart(runs);
-  Chart chart = empty_chart(runs, "Budget spent", "epsilon");
+  Chart chart = empty_chart(runs, "Price of the plan, step by step", "epsilon");
+  chart.note =
+      "What a run would cost that had been planned to end at this step. A run that was planned "
+      "longer and stopped there costs its whole plan: whoever stopped it had seen what was "
+      "released.";
   for (const auto& run : runs) {
-    Chart::Series spent{name_of(runs, run, "spent, upper bound")};
+    Chart::Series spent{name_of(runs, run, "planned to end here, upper bound")};
     for (const auto& point : run.record.spending) {
       if (!point.epsilon) continue;
       if (spent.points.empty()) spent.points.emplace_back(0, 0);

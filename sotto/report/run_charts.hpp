@@ -11,7 +11,8 @@ namespace sotto {
 // Charts of one run over its steps, or of several over their passes through the data. Released
 // values and public facts only; times are not drawn (docs/privacy_model.md).
 
-/// Epsilon spent so far, beside the budget; for one run under a filter the share of it.
+/// The epsilon of a plan that ends at each step, beside the budget; for one run under a filter the
+/// share of it that was used.
 Chart budget_chart(std::span<const ReportedRun> runs);
 Chart gradient_chart(std::span<const ReportedRun> runs);
 /// On public test rows, at the iterates.

@@ -31,7 +31,7 @@ void privacy_section(Page& page, const ReportedRun& run) {
                   : "That is differential privacy. The sections below say how much, and where it "
                     "ends.");
   const double budget = run.record.epsilon_budget;
-  page.figures({{"epsilon spent",
+  page.figures({{"epsilon",
                  rounded_up(privacy.epsilon),
                  std::isfinite(budget) ? fmt::format("at most, of {} granted", short_text(budget))
                                        : "at most; noise given by hand"},
@@ -60,14 +60,13 @@ void budget_section(Page& page, const ReportedRun& run) {
     page.paragraph(
         "This record does not tell how the budget was spent over time; it was written by "
         "an older version of Sotto, or by a program that did not price it.");
-  const double unspent = record.epsilon_budget - record.privacy.epsilon;
-  page.paragraph(fmt::format("The run stopped: {}. {}",
-                             record.stopped,
-                             !std::isfinite(unspent)
-                                 ? "The noise was given by hand; there was no budget."
-                             : unspent > 1e-3 * record.epsilon_budget
-                                 ? fmt::format("Unspent: epsilon {}.", rounded_down(unspent))
-                                 : std::string("The budget is used up.")));
+  page.paragraph(fmt::format(
+      "The run stopped: {}. {}",
+      record.stopped,
+      run.by_filter()
+          ? "It costs the whole budget of its filter, however little of it was used."
+          : "It costs its whole plan, however early it stopped: a stop can depend on what was "
+            "released before it."));
 }
 
 void values_section(Page& page, const ReportedRun& run) {
@@ -77,8 +76,7 @@ void values_section(Page& page, const ReportedRun& run) {
                 {"passes over the data", rounded(record.passes), "expected"},
                 {"gradients",
                  with_commas(std::llround(record.gradient_evaluations)),
-                 "of single units, expected"},
-                {"training time", fmt::format("{:.3g} s", record.train_seconds)}});
+                 "of single units, expected"}});
   if (const Chart chart = gradient_chart(alone(run)); has_points(chart))
     page.chart(chart);
   else
@@ -145,7 +143,9 @@ void test_section(Page& page, const ReportedRun& run) {
     page.paragraph("No test set was given (`--test`).");
     return;
   }
-  page.paragraph("Exact numbers about the test rows, which must be public.");
+  page.paragraph(
+      "Exact numbers about the test rows, which whoever ran this declared public. No charge covers "
+      "them.");
   page.figures(metric_figures(run));
   if (!run.confusion.empty()) add_confusion(page, run);
   if (const auto& population = run.record.population)
@@ -188,7 +188,6 @@ void circumstances(Page& page, const ReportedRun& run) {
   std::vector<std::pair<std::string, Cell>> versions;
   for (const auto& [name, version] : record.versions) versions.emplace_back(name, version);
   if (versions.empty()) versions.emplace_back("sotto", record.version);
-  if (!record.finished.empty()) versions.emplace_back("finished", record.finished);
   page.facts(versions);
   page.heading("How to reproduce");
   if (record.command.empty())
@@ -262,10 +261,7 @@ std::string shell_command(const std::vector<std::string>& arguments) {
 std::string run_page(const ReportedRun& run) {
   const RunRecord& record = run.record;
   Page page(fmt::format("Privacy report: {}", record.method),
-            fmt::format("{} steps, stopped: {}{}",
-                        with_commas(record.steps),
-                        record.stopped,
-                        record.finished.empty() ? "" : " · " + record.finished));
+            fmt::format("{} steps, stopped: {}", with_commas(record.steps), record.stopped));
   add_warnings(page, run, "This run");
   privacy_section(page, run);
   budget_section(page, run);

@@ -1,12 +1,10 @@
 #include "sotto/report/run_record.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <Eigen/Core>
 #include <boost/version.hpp>
 #include <cmath>
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/version.hpp"
@@ -33,7 +31,8 @@ nlohmann::json to_json(const std::vector<SpentPoint>& points) {
                     {"passes", point.passes},
                     {"releases", releases},
                     {"noise_samples", point.noise_samples}});
-    if (point.epsilon) list.back()["epsilon"] = number_or_null(*point.epsilon);
+    if (point.epsilon)
+      list.back()["epsilon_if_planned_to_end_here"] = number_or_null(*point.epsilon);
     if (point.filter_share) list.back()["filter_share"] = *point.filter_share;
   }
   return list;
@@ -58,7 +57,6 @@ void add_circumstances(const RunRecord& record, nlohmann::json& json) {
   if (!record.options.empty()) json["options"] = to_json(record.options);
   if (!record.class_names.empty()) json["class_names"] = record.class_names;
   if (!record.command.empty()) json["command"] = record.command;
-  if (!record.finished.empty()) json["finished"] = record.finished;
   for (const auto& [name, version] : record.versions) json["versions"][name] = version;
 }
 
@@ -73,8 +71,7 @@ nlohmann::json to_json(const RunRecord& record) {
     trace.push_back({{"step", point.step},
                      {"step_size", point.step_size},
                      {"gradient_norm", point.gradient_norm},
-                     {"passes", point.passes},
-                     {"seconds", point.seconds}});
+                     {"passes", point.passes}});
   nlohmann::json json = {{"sotto_run", 1},
                          {"version", record.version},
                          {"method", record.method},
@@ -86,6 +83,7 @@ nlohmann::json to_json(const RunRecord& record) {
                          {"neighbours", to_string(record.privacy.neighbours)},
                          {"privacy", to_json(record.privacy)},
                          {"plan", record.plan},
+                         {"planned_noise_samples", record.planned_samples},
                          {"noise_multiplier", record.noise_multiplier},
                          {"drawn", std::move(drawn)},
                          {"settings", to_json(record.settings)},
@@ -96,13 +94,11 @@ nlohmann::json to_json(const RunRecord& record) {
                          {"passes", record.passes},
                          {"gradient_evaluations", record.gradient_evaluations},
                          {"stopped", record.stopped},
-                         {"load_seconds", record.load_seconds},
-                         {"calibrate_seconds", record.calibrate_seconds},
-                         {"train_seconds", record.train_seconds},
                          {"insecure_seed", record.privacy.insecure_seed},
                          {"unsafe_diagnostics", record.privacy.unsafe_diagnostics},
                          {"warnings", record.warnings},
                          {"trace", std::move(trace)}};
+  if (!record.lost.empty()) json["lost"] = record.lost;
   if (record.test) json["test"] = to_json(*record.test);
   if (!record.network.empty()) json["network"] = record.network;
   if (record.network_test) json["test"] = to_json(*record.network_test);
@@ -139,10 +135,6 @@ std::vector<std::pair<std::string, std::string>> build_versions() {
           {"eigen",
            fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)},
           {"boost", BOOST_LIB_VERSION}};
-}
-
-std::string utc_now() {
-  return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr)));
 }
 
 std::string brief(const RunRecord& record) {

@@ -21,7 +21,6 @@ struct TracePoint {
   double step_size = 0;
   double gradient_norm = 0;  ///< of the released gradient
   double passes = 0;         ///< expected passes over the data so far
-  double seconds = 0;
 };
 
 /// How often batches of one kind were drawn, e.g. 400 of `poisson(0.01)`.
@@ -37,14 +36,15 @@ struct RecordedSetting {
   std::string group = {};  ///< e.g. `Privacy`; empty for the method's own
 };
 
-/// What had been released after some step, and what that costs.
+/// What had been released after some step, and what that would cost if the run had been planned to
+/// end there. It is not what a run costs that was stopped there (privacy/promise.proof.md).
 struct SpentPoint {
   std::int64_t step = 0;
   double passes = 0;
   CanonicalEvent events;  ///< charged so far; the file has their number only
   std::int64_t noise_samples = 0;
-  /// Upper bound on the epsilon of these events, once they are priced (price_record). Not with a
-  /// filter: it certifies the whole budget only.
+  /// Upper bound on the epsilon of these events alone, once they are priced (price_record). Not
+  /// with a filter: it certifies the whole budget only.
   std::optional<double> epsilon = {};
   std::optional<double> filter_share = {};  ///< the part of a filter's budget that is used up
 };
@@ -81,13 +81,16 @@ struct RecordedGap {
   double confidence = 0;
 };
 
-/// Everything that may be told about a run; `sotto verify` and `sotto report` read it.
+/// Everything that may be told about a run; `sotto verify` and `sotto report` read it. No clock:
+/// how long anything took depends on the rows.
 struct RunRecord {
   std::string version;
   std::string method;
   PrivacyStatement privacy;
-  std::string plan;           ///< what the run was allowed to ask, in the grammar of events
-  double epsilon_budget = 0;  ///< infinite if the noise was given by hand
+  std::string plan;  ///< what the run was allowed to ask; with a filter what it was granted
+  std::int64_t planned_samples = 0;  ///< noise samples of the plan, at most
+  std::string lost;                  ///< paid for before an interruption and lost; or empty
+  double epsilon_budget = 0;         ///< infinite if the noise was given by hand
   double epsilon_planned = 0;
   double noise_multiplier = 0;
   std::vector<DrawnBatches> drawn;  ///< by the sampler that really ran
@@ -100,9 +103,6 @@ struct RunRecord {
   double passes = 0;                ///< expected passes over the data
   double gradient_evaluations = 0;  ///< expected per-example gradients
   std::string stopped;
-  double load_seconds = 0;
-  double calibrate_seconds = 0;
-  double train_seconds = 0;
   std::vector<std::string> warnings;
   std::vector<TracePoint> trace;
   std::vector<SpentPoint> spending;      ///< a few dozen points of a private run
@@ -112,7 +112,6 @@ struct RunRecord {
   std::vector<std::string> class_names;  ///< of labels -1 and +1
   std::vector<std::string> command;      ///< that made the run, word by word; empty: a program
   std::vector<std::pair<std::string, std::string>> versions;  ///< of Sotto and what it is built on
-  std::string finished;                                       ///< when, UTC
   std::optional<Metrics> test;
   std::optional<ClassMetrics> network_test;
   std::optional<Diagnostics> diagnostics;
@@ -127,9 +126,6 @@ nlohmann::json to_json(const RunRecord& record);
 
 /// Sotto's version, and those of the compiler and the libraries that numbers depend on.
 std::vector<std::pair<std::string, std::string>> build_versions();
-
-/// Now, as `2031-05-06 07:08 UTC`.
-std::string utc_now();
 
 /// `dp-gd: 80 steps, epsilon 0.998 of 1 (delta 1e-06, zero-out, gaussian), stopped: plan complete`
 std::string brief(const RunRecord& record);

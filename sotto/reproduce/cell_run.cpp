@@ -242,7 +242,7 @@ std::map<std::string, double> CellRun::measure(const TrainResult& run) const {
   values["passes"] = record.passes;
   values["evaluations"] = record.gradient_evaluations / static_cast<double>(problem_.n);
   values["steps"] = static_cast<double>(record.steps);
-  values["seconds"] = record.train_seconds;
+  values["seconds"] = run.seconds;
   values["noise"] = record.noise_multiplier;
   if (optimum_) values["gap"] = truth.objective - *optimum_;
   const Tested test = tested(data_->test ? *data_->test : data_->train, run.w);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,7 +14,7 @@ namespace sotto {
 /// Where and how often a run's state is written, and whether an earlier one is continued.
 struct CheckpointOptions {
   std::string path;                   ///< empty: never
-  std::optional<std::int64_t> every;  ///< steps; none: about once a minute
+  std::optional<std::int64_t> every;  ///< steps; none: a hundredth of those planned
   bool resume = false;                ///< continue from the file if it is there
   Facts facts;                        ///< what the caller knows of model and data: public
 };
@@ -53,7 +52,6 @@ class Checkpointer final : public Observer {
   Ledger* ledger_;
   const Checkpoint* resumed_;
   Eigen::Index dimension_;
-  std::chrono::steady_clock::time_point last_;
   Expected<void> stopped_;
   std::string trouble_;
 };

@@ -1,14 +1,12 @@
 #include "sotto/training/tracer.hpp"
 
 #include <cmath>
-#include <limits>
 #include <string>
 #include <utility>
 
 namespace sotto {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kTracePoints = 1000;
 constexpr std::size_t kSpendingPoints = 32;
 constexpr std::size_t kMore = 64;  // Thinned keeps a few more: powers of two
@@ -22,26 +20,20 @@ std::int64_t count_from(double number) {
 }
 
 void archive_trace(Archive& state, Thinned<TracePoint>& trace) {
-  constexpr std::size_t kNumbers = 5;
+  constexpr std::size_t kNumbers = 4;
   std::vector<double> numbers;
   for (const auto& [step, point] : trace.points())
-    numbers.insert(numbers.end(),
-                   {static_cast<double>(point.step),
-                    point.step_size,
-                    point.gradient_norm,
-                    point.passes,
-                    point.seconds});
+    numbers.insert(
+        numbers.end(),
+        {static_cast<double>(point.step), point.step_size, point.gradient_norm, point.passes});
   state("trace every", trace.every(), 1, kMostSteps)(
       "trace", numbers, kNumbers * (kTracePoints + kMore));
   if (!state.loading()) return;
   trace.points().clear();
   for (std::size_t k = 0; k + kNumbers <= numbers.size(); k += kNumbers)
-    trace.points().emplace_back(count_from(numbers[k]),
-                                TracePoint{count_from(numbers[k]),
-                                           numbers[k + 1],
-                                           numbers[k + 2],
-                                           numbers[k + 3],
-                                           numbers[k + 4]});
+    trace.points().emplace_back(
+        count_from(numbers[k]),
+        TracePoint{count_from(numbers[k]), numbers[k + 1], numbers[k + 2], numbers[k + 3]});
 }
 
 void archive_spending(Archive& state, Thinned<SpentPoint>& spending, Relation relation) {
@@ -87,28 +79,15 @@ Tracer::Tracer(Observer& next,
       row_visits_(std::move(row_visits)),
       n_(static_cast<double>(n)),
       ledger_(ledger),
-      begin_(std::chrono::steady_clock::now()),
       trace_(kTracePoints),
-      spending_(kSpendingPoints) {
-  epsilon_ = [this]() -> std::optional<double> {
-    if (ledger_->filter_share()) return std::nullopt;  // only its whole budget is certified
-    const auto epsilon = ledger_->epsilon_spent();
-    return epsilon ? std::optional<double>(*epsilon) : std::nullopt;
-  };
-}
-
-double Tracer::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-}
+      spending_(kSpendingPoints) {}
 
 bool Tracer::keep_going(const StepReport& step) {
   StepReport report = step;
   report.examples = row_visits_();
   report.passes = passes();
-  if (ledger_) report.epsilon_spent = &epsilon_;
   trace_.offer(report.step, [&] {
-    return TracePoint{
-        report.step, report.step_size, report.gradient_norm, report.passes, seconds()};
+    return TracePoint{report.step, report.step_size, report.gradient_norm, report.passes};
   });
   if (ledger_) spending_.offer(report.step, [&] { return spent_after(report.step); });
   return next_.keep_going(report);
@@ -127,13 +106,6 @@ SpentPoint Tracer::spent_after(std::int64_t step) const {
 }
 
 void Tracer::archive(Archive& state) {
-  double before = seconds();
-  state("seconds", before, 0, kInfinity);
-  constexpr double kLongest = 1e9;  // a clock can't go back further
-  if (state.loading() && before < kLongest)
-    begin_ = std::chrono::steady_clock::now() -
-             std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                 std::chrono::duration<double>(before));
   archive_trace(state, trace_);
   if (ledger_) archive_spending(state, spending_, ledger_->options().relation);
 }

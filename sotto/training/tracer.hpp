@@ -1,9 +1,7 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "sotto/oracle/api/observer.hpp"
@@ -23,7 +21,6 @@ class Tracer final : public Observer {
 
   bool keep_going(const StepReport& step) override;
 
-  double seconds() const;
   std::vector<TracePoint> trace() { return trace_.take(); }
   /// With the run's end, whatever it released after the last step included.
   std::vector<SpentPoint> spending(std::int64_t steps);
@@ -38,8 +35,6 @@ class Tracer final : public Observer {
   std::function<double()> row_visits_;
   double n_;
   const Ledger* ledger_;
-  std::function<std::optional<double>()> epsilon_;
-  std::chrono::steady_clock::time_point begin_;
   Thinned<TracePoint> trace_;
   Thinned<SpentPoint> spending_;
 };

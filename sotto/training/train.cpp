@@ -158,7 +158,6 @@ Expected<void> prepare_filter(PreparedRun& run, const TrainOptions& options) {
 }  // namespace
 
 Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& options) {
-  const auto begin = std::chrono::steady_clock::now();
   PreparedRun run;
   run.method = options.unlisted;
   if (!run.method) {
@@ -200,7 +199,6 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
   if (!run.plan.filter.empty()) {
     SOTTO_TRY(prepare_filter(run, options));
     SOTTO_TRY(compare_checkpoint(run, problem, options));
-    run.calibrate_seconds = seconds_since(begin);
     return run;
   }
   if (options.epsilon) {
@@ -236,7 +234,6 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
                     options.delta,
                     1 / static_cast<double>(problem.n)));
   SOTTO_TRY(compare_checkpoint(run, problem, options));
-  run.calibrate_seconds = seconds_since(begin);
   return run;
 }
 
@@ -246,7 +243,6 @@ Expected<TrainResult> train(const Engine& engine,
                             PreparedRun prepared,
                             Observer& observer) {
   const bool is_private = prepared.method->is_private;
-  auto begin = std::chrono::steady_clock::now();
   TrainResult result;
   RunRecord& record = result.record;
   record.version = kVersion;
@@ -263,7 +259,6 @@ Expected<TrainResult> train(const Engine& engine,
   record.noise_multiplier = prepared.noise_multiplier;
   record.epsilon_budget = options.epsilon.value_or(kInfinity);
   record.epsilon_planned = prepared.epsilon_planned;
-  record.calibrate_seconds = prepared.calibrate_seconds;
   record.warnings = prepared.warnings;
   for (const auto& setting : prepared.configured.settings)
     record.settings.push_back({setting.name, setting.value, setting.origin});
@@ -272,7 +267,6 @@ Expected<TrainResult> train(const Engine& engine,
   OptimizerResult answer;
   double evaluations = 0;
   double visits = 0;
-  // Pricing, before and after, is not training.
   const std::string run_name = prepared.resumed ? prepared.resumed->run : new_run_name();
   const auto run = [&](auto& oracle, Ledger* ledger) -> Expected<void> {
     Tracer tracer(
@@ -294,10 +288,11 @@ Expected<TrainResult> train(const Engine& engine,
                               problem.dimension);
     Observer& watcher =
         options.checkpoint.path.empty() ? static_cast<Observer&>(tracer) : checkpointer;
+    const auto begin = std::chrono::steady_clock::now();
     SOTTO_ASSIGN(answer, optimizer.run(oracle, prepared.noise_multiplier, watcher));
+    result.seconds = seconds_since(begin);
     SOTTO_TRY(checkpointer.stopped());
     if (!checkpointer.trouble().empty()) record.warnings.push_back(checkpointer.trouble());
-    record.train_seconds = tracer.seconds();
     record.trace = tracer.trace();
     record.spending = tracer.spending(answer.steps);
     return {};
@@ -322,20 +317,20 @@ Expected<TrainResult> train(const Engine& engine,
                          ledger,
                          make_stream(options, Purpose::kSampling),
                          make_stream(options, Purpose::kNoise));
-    record.calibrate_seconds += seconds_since(begin);
     SOTTO_TRY(run(oracle, &ledger));
-    begin = std::chrono::steady_clock::now();
     SOTTO_TRY(ledger.close());
-    SOTTO_ASSIGN(record.privacy.epsilon, ledger.epsilon_spent());
+    record.privacy.epsilon = ledger.price();
+    record.privacy.rule =
+        to_string(prepared.plan.filter.empty() ? PriceRule::kPlan : PriceRule::kFilter);
     record.privacy.accountant = prepared.accountant->name();
     record.privacy.events = to_string(to_event(ledger.spent()));
     record.privacy.noise_samples = ledger.samples_spent();
-    const CanonicalEvent lost = ledger.lost();
-    const Event allowed = lost.terms.empty()
-                              ? prepared.plan.event
-                              : Event::compose({prepared.plan.event, to_event(lost)});
     // A filter has no plan: what it granted stands in for one.
-    record.plan = prepared.plan.filter.empty() ? to_string(allowed) : record.privacy.events;
+    record.plan =
+        prepared.plan.filter.empty() ? to_string(prepared.plan.event) : record.privacy.events;
+    record.planned_samples = prepared.plan.noise_samples;
+    const CanonicalEvent lost = ledger.lost();
+    if (!lost.terms.empty()) record.lost = to_string(to_event(lost));
     if (!lost.terms.empty())
       record.warnings.push_back(fmt::format(
           "{} releases had been paid for when the run was interrupted and were lost; "
@@ -348,7 +343,6 @@ Expected<TrainResult> train(const Engine& engine,
     visits = oracle.row_visits();
     for (const auto& [sampling, count] : oracle.drawn())
       record.drawn.push_back({to_string(sampling), count});
-    record.calibrate_seconds += seconds_since(begin);
   } else {
     ExactOracle oracle(engine, problem, make_stream(options, Purpose::kSampling));
     SOTTO_TRY(run(oracle, nullptr));
@@ -363,7 +357,6 @@ Expected<TrainResult> train(const Engine& engine,
   record.gradient_evaluations = evaluations;
   record.passes = visits / static_cast<double>(problem.n);
   if (options.unsafe_diagnostics) record.diagnostics = true_values(engine, problem, answer.w);
-  record.finished = utc_now();
   result.w = std::move(answer.w);
   if (!result.w.allFinite())
     return fail(ErrorKind::kNoModel,

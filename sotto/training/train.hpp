@@ -43,7 +43,6 @@ struct PreparedRun {
   const Accountant* accountant = nullptr;
   double noise_multiplier = 0;
   double epsilon_planned = 0;
-  double calibrate_seconds = 0;
   std::vector<std::string> warnings;
   double coin = 0;  ///< that random settings were drawn with
   Facts facts;      ///< what a continued run must have in common with this one
@@ -53,6 +52,9 @@ struct PreparedRun {
 struct TrainResult {
   Vector w;
   RunRecord record;
+  /// How long the steps took: it depends on the rows, so it is in no record. For benchmarks and
+  /// --unsafe-diagnostics.
+  double seconds = 0;
 };
 
 /// Plan and calibrate, from public facts alone; all that `--dry-run` shows. Fails on settings that

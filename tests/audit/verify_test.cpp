@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "sotto/core/file.hpp"
 #include "tests/support/zoo/dropped_charge.hpp"
 
 namespace sotto {
@@ -102,6 +103,109 @@ TEST(Verify, SeedsAndDiagnosticsAreFlagged) {
                     result->checks.end(),
                     [](const auto& check) { return check.outcome == RecordCheck::Outcome::kFlag; }),
       2);
+}
+
+/// The record with this claim, wherever it stands.
+json claiming(json record, double epsilon) {
+  record["epsilon_spent"] = epsilon;
+  record["privacy"]["epsilon"] = epsilon;
+  return record;
+}
+
+json golden(const std::string& name) {
+  const auto text =
+      read_text_file(std::string(SOTTO_SOURCE_DIR) + "/tests/privacy/golden/v0_1/" + name);
+  return json::parse(text.value());
+}
+
+bool flags(const json& record, const std::string& name) {
+  const auto result = verify_record(record);
+  return std::any_of(result->checks.begin(), result->checks.end(), [&](const auto& check) {
+    return check.outcome == RecordCheck::Outcome::kFlag && check.name == name;
+  });
+}
+
+// A run that was stopped after 36 of 100 steps costs all 100.
+TEST(Verify, AStoppedRunCostsItsPlan) {
+  const json whole = consistent_record();
+  json stopped = whole;
+  const std::string part = "repeat(36, poisson(0.1, gaussian(4)))";
+  stopped["privacy"]["events"] = part;
+  stopped["drawn"][0]["count"] = 36;
+  EXPECT_EQ(contradictions(stopped), Names{});
+  EXPECT_EQ(verify_record(stopped)->price, whole["epsilon_spent"].get<double>());
+  // The twin, as version 0.1 wrote it: the price of the prefix.
+  const auto prefix = *canonical(*parse_event(part, Relation::kZeroOut));
+  const double low = *epsilon_with_samples(prefix, 360, 1e-5, pld_accountant());
+  ASSERT_LT(low, 0.8 * whole["epsilon_spent"].get<double>());
+  EXPECT_EQ(contradictions(claiming(stopped, low)), Names{"epsilon"});
+}
+
+json under_a_filter() {
+  json record = claiming(consistent_record(), 3);
+  record["epsilon_budget"] = 3;
+  record["privacy"]["rule"] = "filter";
+  record["spending"] = json::array({{{"step", 1}, {"filter_share", 0.2}}});
+  return record;
+}
+
+TEST(Verify, AFilterCostsItsBudget) {
+  const json record = under_a_filter();
+  EXPECT_EQ(contradictions(record), Names{});
+  EXPECT_EQ(verify_record(record)->price, 3);
+  EXPECT_EQ(contradictions(claiming(record, 0.904)), Names{"epsilon"});
+  json endless = record;
+  endless["epsilon_budget"] = nullptr;
+  EXPECT_EQ(contradictions(endless), (Names{"filter"}));
+}
+
+TEST(Verify, AFilterThatIsCalledAPlanIsCaught) {
+  json record = under_a_filter();
+  const double low = consistent_record()["epsilon_spent"].get<double>();
+  record = claiming(record, low);
+  record["privacy"]["rule"] = "plan";
+  EXPECT_EQ(contradictions(record), Names{"rule"});
+  record.erase("spending");
+  EXPECT_EQ(contradictions(record), Names{});
+  EXPECT_TRUE(flags(record, "calibration")) << "calibration uses budgets up";
+  record["privacy"].erase("rule");
+  EXPECT_EQ(contradictions(record), Names{"epsilon"}) << "without a rule the budget counts";
+}
+
+TEST(Verify, LostReleasesCostTheBudget) {
+  json record = consistent_record();
+  record["privacy"]["events"] = "repeat(110, poisson(0.1, gaussian(4)))";
+  EXPECT_EQ(contradictions(record), Names{"plan"});
+  record["lost"] = "repeat(10, poisson(0.1, gaussian(4)))";
+  EXPECT_EQ(contradictions(record), Names{});
+  record["epsilon_budget"] = 2;
+  EXPECT_EQ(contradictions(record), Names{"epsilon"});
+  EXPECT_EQ(contradictions(claiming(record, 2)), Names{});
+}
+
+TEST(Verify, AnUnknownRuleIsRefused) {
+  json record = consistent_record();
+  record["privacy"]["rule"] = "whatever was cheaper";
+  EXPECT_EQ(verify_record(record).error().kind, ErrorKind::kBadData);
+}
+
+TEST(VerifyVersion01, RecordsAreReadAndPricedByTheirPromise) {
+  EXPECT_EQ(contradictions(golden("plan.json")), Names{});
+  EXPECT_NEAR(verify_record(golden("plan.json"))->price, 2, 1e-5);
+  EXPECT_EQ(contradictions(golden("filter.json")), Names{});
+  EXPECT_EQ(verify_record(golden("filter.json"))->price, 3);
+  // What `account --journal` of version 0.1 said of the same run.
+  EXPECT_EQ(contradictions(claiming(golden("filter.json"), 2.89114)), Names{"epsilon"});
+  json stripped = claiming(golden("filter.json"), 2.89114);
+  stripped.erase("spending");
+  EXPECT_EQ(contradictions(stripped), Names{"epsilon"});
+}
+
+TEST(VerifyVersion01, WhatTheyMayTellIsFlagged) {
+  for (const char* name : {"version 0.1", "grid", "class set", "clock"})
+    EXPECT_TRUE(flags(golden("plan.json"), name)) << name;
+  EXPECT_FALSE(flags(consistent_record(), "version 0.1"));
+  EXPECT_FALSE(flags(consistent_record(), "grid"));
 }
 
 TEST(Verify, OtherFilesAreRefused) {

@@ -120,13 +120,32 @@ TEST_F(Checkpoints, AKilledRunGoesOnWithinItsBudgetAndSaysWhatItLost) {
   EXPECT_LE(journal_epsilon(), 1);
 }
 
-TEST_F(Checkpoints, AChangedDataFileIsNoticed) {
+TEST_F(Checkpoints, AnInterruptedRunCostsItsWholePlan) {
+  for (const char* signal : {"INT", "KILL"}) {
+    const auto run = stopped(command({}), signal);
+    ASSERT_EQ(run.code, std::string(signal) == "INT" ? 130 : 137) << run.err;
+    EXPECT_NEAR(journal_epsilon(), 1, 1e-4) << signal;
+    EXPECT_LE(journal_epsilon(), 1);
+    if (run.code == 130) {
+      EXPECT_THAT(run.err, HasSubstr("costs its whole plan, epsilon 1,"));
+    }
+    fs::remove(checkpoint_);
+    fs::remove(model_ + ".journal");
+  }
+}
+
+TEST_F(Checkpoints, AnotherDataFileIsNoticedByItsNameAndNotByItsTime) {
   ASSERT_EQ(stopped(command({}), "INT").code, 130);
+  const std::string head = TempDir::read(checkpoint_);
+  EXPECT_THAT(head, HasSubstr("d.svm"));
+  EXPECT_THAT(head, Not(HasSubstr("time")));
   fs::last_write_time(data_, fs::last_write_time(data_) + std::chrono::seconds(1));
+  const std::string right = data_;
+  data_ = dir_.write("other.svm", small_libsvm());
   const auto run = sotto(command({"--resume"}));
   EXPECT_EQ(run.code, 2);
-  EXPECT_THAT(run.err, HasSubstr("data was written"));
-  fs::last_write_time(data_, fs::last_write_time(data_) - std::chrono::seconds(1));
+  EXPECT_THAT(run.err, HasSubstr("the name of the data was d.svm, but is other.svm"));
+  data_ = right;
   EXPECT_EQ(sotto(command({"--resume"})).code, 0);
 }
 

@@ -29,6 +29,7 @@ class Constraints : public ::testing::Test {
 
   TempDir dir_;
   std::string data_ = dir_.write("train.svm", small_libsvm());
+  std::string test_ = dir_.write("test.svm", small_libsvm());
   std::string model_ = dir_.file("model.json");
 };
 
@@ -53,7 +54,7 @@ TEST_F(Constraints, TheRecordHasCertificateAndMeasures) {
                           "0.2",
                           "--unsafe-diagnostics",
                           "--test",
-                          data_,
+                          test_,
                           "--json"});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto json = nlohmann::json::parse(run.out);

@@ -293,7 +293,7 @@ TEST(PhaseRetrieval, IsMadeAndTrained) {
                           "--delta",
                           "1e-5",
                           "--test",
-                          data,
+                          dir.write("test.svm", TempDir::read(data)),
                           "--json",
                           data,
                           dir.file("model.json")});

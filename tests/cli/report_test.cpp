@@ -33,11 +33,12 @@ class Report : public ::testing::Test {
 
   TempDir dir_;
   std::string data_ = dir_.write("train.svm", small_libsvm());
+  std::string test_ = dir_.write("test.svm", small_libsvm());
 };
 
 TEST_F(Report, TheRecordHoldsWhatAReportNeeds) {
   const auto run =
-      train({"--test", data_, "--record", dir_.file("run.json"), "--loss", "logistic"});
+      train({"--test", test_, "--record", dir_.file("run.json"), "--loss", "logistic"});
   ASSERT_EQ(run.code, 0) << run.err;
   const json record = this->record("run.json");
   EXPECT_EQ(record["command"][0], "train");
@@ -56,8 +57,8 @@ TEST_F(Report, TheRecordHoldsWhatAReportNeeds) {
   ASSERT_LE(spending.size(), 34u);
   double last = 0;
   for (const auto& point : spending) {
-    EXPECT_GT(point["epsilon"].get<double>(), last);
-    last = point["epsilon"].get<double>();
+    EXPECT_GT(point["epsilon_if_planned_to_end_here"].get<double>(), last);
+    last = point["epsilon_if_planned_to_end_here"].get<double>();
   }
   EXPECT_EQ(last, record["epsilon_spent"].get<double>()) << "the last point is the whole run";
   EXPECT_EQ(spending.back()["step"], record["steps"]);
@@ -72,7 +73,7 @@ TEST_F(Report, TheRecordHoldsWhatAReportNeeds) {
 }
 
 TEST_F(Report, TrainWritesAReport) {
-  const auto run = train({"--test", data_, "--report", dir_.file("run.html")});
+  const auto run = train({"--test", test_, "--report", dir_.file("run.html")});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(TempDir::read(dir_.file("run.html")),
               AllOf(HasSubstr("Privacy report: dp-gd"),
@@ -123,7 +124,7 @@ TEST_F(Report, AnEditedRecordIsNotMadeIntoACleanPage) {
   const auto caught = sotto({"report", dir_.write("edited.json", edited.dump())});
   EXPECT_EQ(caught.code, 5);
   EXPECT_THAT(TempDir::read(dir_.file("edited.html")),
-              AllOf(HasSubstr("DO NOT TRUST"), HasSubstr("claimed 0.1, but the recorded events")));
+              AllOf(HasSubstr("DO NOT TRUST"), HasSubstr("claimed 0.1, but the run costs")));
 }
 
 TEST_F(Report, Mistakes) {
@@ -149,7 +150,7 @@ TEST_F(Report, WithoutGnuplotAPlotIsRefusedBeforeAnythingIsSpent) {
 TEST_F(Report, Plots) {
   if (std::system("command -v gnuplot >/dev/null") != 0) GTEST_SKIP() << "gnuplot is not here";
   const auto run =
-      train({"--test", data_, "--record", dir_.file("run.json"), "--plot", dir_.file("it's.svg")});
+      train({"--test", test_, "--record", dir_.file("run.json"), "--plot", dir_.file("it's.svg")});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(TempDir::read(dir_.file("it's.svg")),
               AllOf(HasSubstr("<svg"), HasSubstr("Released gradient norms")));
@@ -192,7 +193,7 @@ TEST_F(Report, ATerminalShowsTheRunLive) {
   const std::string shown = on_a_terminal(command, "xterm");
   EXPECT_THAT(shown,
               AllOf(HasSubstr("dp-gd [##"),
-                    HasSubstr("  epsilon 1 spent, "),
+                    HasSubstr("  costs epsilon 1, "),
                     HasSubstr("released gradient norm")));
   EXPECT_THAT(on_a_terminal(command, "dumb"),
               AllOf(HasSubstr("dp-gd [##"), Not(HasSubstr("released gradient norm"))));

@@ -1,9 +1,14 @@
 #include "sotto/privacy/ledger.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
 
 #include "tests/support/temp_dir.hpp"
 
@@ -41,7 +46,7 @@ TEST(Ledger, RefusesAMorePreciseReleaseAndAnotherRelation) {
   EXPECT_FALSE(ledger->charge(Event::gaussian(19.99, kRelation), 1));
   EXPECT_FALSE(ledger->charge(Event::gaussian(20, Relation::kReplaceOne), 1));
   EXPECT_FALSE(ledger->charge(Event::poisson(0.5, Event::gaussian(20, kRelation)), 1));
-  EXPECT_EQ(*ledger->epsilon_spent(), 0) << "a refusal costs nothing";
+  EXPECT_EQ(ledger->price(), 0) << "a refusal costs nothing";
 }
 
 TEST(Ledger, RefusesMoreNoiseSamplesThanDeclared) {
@@ -58,13 +63,53 @@ TEST(Ledger, RefusesAPlanAboveTheBudget) {
   EXPECT_THAT(ledger.error().message, HasSubstr("exceeds the budget"));
 }
 
-TEST(Ledger, StoppingEarlySpendsLess) {
+TEST(Ledger, StoppingEarlyCostsThePlan) {
   auto ledger = Ledger::open(options_for(ten_steps(), 50));
   ASSERT_TRUE(ledger);
+  EXPECT_EQ(ledger->price(), 0) << "nothing was charged";
   ASSERT_TRUE(ledger->charge(Event::gaussian(20, kRelation), 5));
-  const double one = *ledger->epsilon_spent();
-  EXPECT_GT(one, 0);
-  EXPECT_LT(one, ledger->epsilon_planned());
+  EXPECT_EQ(ledger->price(), ledger->epsilon_planned());
+  const auto plan = *canonical(ten_steps());
+  EXPECT_DOUBLE_EQ(ledger->price(),
+                   *epsilon_with_samples(plan, 50, 1e-6, **tightest_accountant(plan)));
+}
+
+/// The counts that the lines of a journal reserve.
+std::vector<std::int64_t> reserved(const std::string& path) {
+  std::vector<std::int64_t> counts;
+  std::istringstream lines(TempDir::read(path));
+  for (std::string line; std::getline(lines, line);)
+    if (const auto json = nlohmann::json::parse(line); json.contains("charge"))
+      counts.push_back(json["count"].get<std::int64_t>());
+  return counts;
+}
+
+TEST(Ledger, HowManyChargesALineReservesDependsOnCountsAlone) {
+  const TempDir dir;
+  std::vector<std::vector<std::int64_t>> seen;
+  for (const int slow : {0, 1}) {
+    auto options = options_for(Event::repeat(5000, Event::gaussian(800, kRelation)), 5000);
+    options.journal_path = dir.file(fmt::format("{}.journal", slow));
+    auto ledger = Ledger::open(options);
+    ASSERT_TRUE(ledger) << ledger.error().message;
+    std::int64_t charged = 0;
+    for (int k = 1; k <= 5000; ++k) {
+      // In the slow world every step takes far longer than a sync.
+      if (slow == 1 && k <= 40) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      ASSERT_TRUE(ledger->charge(Event::gaussian(800, kRelation), 1));
+      ++charged;
+    }
+    seen.push_back(reserved(options.journal_path));
+    std::int64_t before = 0;
+    for (const std::int64_t count : seen.back()) {
+      EXPECT_LE(count, std::max<std::int64_t>(1, before / 16)) << "after a crash";
+      before += count;
+    }
+    EXPECT_EQ(before, charged);
+    // 31 single ones, then each line makes the total larger by a 32nd to a 16th.
+    EXPECT_LT(static_cast<double>(seen.back().size()), 32 + 32 * std::log(5000.0 / 32));
+  }
+  EXPECT_EQ(seen[0], seen[1]);
 }
 
 TEST(Ledger, SamplerImperfectionIsPaidInDelta) {
@@ -206,7 +251,7 @@ TEST(LedgerWithFilter, GrantsUntilTheBudgetIsGoneAndThenRefuses) {
   ASSERT_TRUE(price);
   EXPECT_LE(*price, 1);
   EXPECT_GT(*price, 0.9);
-  EXPECT_EQ(*ledger->epsilon_spent(), 1) << "only the whole budget is certified";
+  EXPECT_EQ(ledger->price(), 1) << "only the whole budget is certified";
   EXPECT_EQ(ledger->samples_spent(), 10 * granted);
 }
 

@@ -28,42 +28,36 @@ TEST(Duration, ReadsLikeAClock) {
 }
 
 TEST(LiveView, ShowsHowFarAndWhatWasReleased) {
-  LiveView view("dp-gd", true);
+  LiveView view("dp-gd", 1.0);
   for (int step = 1; step <= 50; ++step) view.step(step, 200, 0.5, 1.0 / step, step, 0.1 * step);
   const auto lines = view.lines(100, false);
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_THAT(lines[0], AllOf(HasSubstr("dp-gd ["), HasSubstr("step 50/200, 15 s left")));
   EXPECT_THAT(lines[1],
-              AllOf(HasSubstr("25% of the planned releases spent"), HasSubstr("50 passes")));
+              AllOf(HasSubstr("costs epsilon 1, 25% of it released"), HasSubstr("50 passes")));
   EXPECT_THAT(lines[2], AllOf(HasSubstr("2.000e-02"), HasSubstr("#"), HasSubstr("_")));
 }
 
-TEST(LiveView, ShowsEpsilonAndSpeedAndCountsFromWhereTheProgramBegan) {
-  LiveView view("dp-sgd", true);
+TEST(LiveView, ShowsThePlansPriceAndSpeedAndCountsFromWhereTheProgramBegan) {
+  LiveView view("dp-sgd", 0.731);
   // Continued at step 100: ten steps of a tenth of a second here, 1000 rows each.
   for (int step = 101; step <= 110; ++step)
-    view.step(step,
-              200,
-              0.5,
-              1,
-              step,
-              0.1 * (step - 100),
-              1000.0 * step,
-              step == 105 ? std::optional<double>(0.731) : std::nullopt);
+    view.step(step, 200, 0.5, 1, step, 0.1 * (step - 100), 1000.0 * step);
   const auto lines = view.lines(120, false);
   EXPECT_THAT(lines[0], HasSubstr("step 110/200, 9.0 s left"));
-  EXPECT_THAT(lines[1], AllOf(HasSubstr("epsilon 0.731 spent"), HasSubstr("10000 examples/s")));
+  EXPECT_THAT(lines[1],
+              AllOf(HasSubstr("costs epsilon 0.731, 55%"), HasSubstr("10000 examples/s")));
 }
 
 TEST(LiveView, FitsAnyWidthAndAnyNumberOfSteps) {
-  LiveView view("private-spiderboost", true);
+  LiveView view("private-spiderboost", 1.0);
   for (int step = 1; step <= 100'000; ++step) view.step(step, 100'000, 0.5, 1.0 / step, 1, 1);
   for (const std::size_t width : {20u, 49u, 79u, 200u})
     for (const auto& line : view.lines(width, false)) EXPECT_LE(line.size(), width);
 }
 
 TEST(LiveView, MarksRunsWithoutPrivacyAndThoseWithoutGradients) {
-  LiveView view("gd", false);
+  LiveView view("gd", std::nullopt);
   view.step(1, 2, 0.5, 0, 1, 1);
   const auto lines = view.lines(79, false);
   EXPECT_THAT(lines[1], HasSubstr("NOT private"));

@@ -46,7 +46,6 @@ TEST(ReportedRun, ReadsRecordsFromBeforeReports) {
                             "options",
                             "command",
                             "versions",
-                            "finished",
                             "class_names"})
     ASSERT_EQ(json.erase(newer), 1u) << newer;
   const auto run = reported_run(json, "old", "x");

@@ -64,7 +64,8 @@ TEST(RunPage, SaysWhatWasProtectedAndHowMuch) {
   EXPECT_THAT(html, HasSubstr("epsilon at most 0.9182 at delta 1e-5"));
   EXPECT_THAT(html, HasSubstr("lies between 0.9181 and 0.9182")) << "rounded outwards";
   EXPECT_THAT(html, HasSubstr("at most, of 1 granted"));
-  EXPECT_THAT(html, HasSubstr("Unspent: epsilon 0.0818"));
+  EXPECT_THAT(html, HasSubstr("It costs its whole plan, however early it stopped"));
+  EXPECT_THAT(html, Not(HasSubstr("Unspent")));
   EXPECT_THAT(html, HasSubstr("People with several rows")) << "per-row privacy is not per-person";
 }
 
@@ -110,13 +111,14 @@ TEST(RunPage, ARunWithoutPrivacyClaimsNone) {
   record.epsilon_lower = {};
   const std::string html = page_of(record);
   EXPECT_THAT(html, HasSubstr("NOT PRIVATE: no guarantee at all"));
-  for (const char* promise : {"What was protected", "epsilon spent", "Budget over time"})
+  for (const char* promise : {"What was protected", "epsilon at most", "Budget over time"})
     EXPECT_THAT(html, Not(HasSubstr(promise)));
 }
 
 TEST(RunPage, ARunUnderAFilterShowsItsShare) {
   RunRecord record = sample_record();
   record.privacy.accountant = "zcdp";
+  record.privacy.rule = "filter";
   record.epsilon_lower = {};
   for (auto& point : record.spending) {
     point.epsilon = {};
@@ -140,7 +142,6 @@ TEST(RunPage, ShowsSettingsEventsAndTheCommand) {
               HasSubstr("<code>gaussian(30)</code></td><td class=\"number\">50</td><td "
                         "class=\"number\">40</td>"));
   EXPECT_THAT(html, HasSubstr("sotto train --epsilon 1 &#39;my data.svm&#39; model.json"));
-  EXPECT_THAT(html, HasSubstr("2031-05-06 07:08 UTC"));
   EXPECT_THAT(html, HasSubstr(">rich</th>"));
 }
 
@@ -199,7 +200,7 @@ TEST(RunPage, MakesDoWithoutWhatIsMissing) {
 TEST(RunPage, TextsFromRecordsCanNotBreakOut) {
   RunRecord record = sample_record();
   const std::string hostile = "</script><img src=x onerror=alert(1)>";
-  record.method = record.stopped = record.privacy.unit = record.finished = hostile;
+  record.method = record.stopped = record.privacy.unit = hostile;
   record.warnings = record.command = record.class_names = {hostile, hostile};
   record.options = record.settings = {{hostile, hostile, hostile, hostile}};
   record.privacy.events = hostile;

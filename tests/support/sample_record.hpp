@@ -11,7 +11,6 @@ inline RunRecord sample_record() {
   RunRecord record;
   record.version = "0.1.0";
   record.versions = {{"sotto", "0.1.0"}, {"compiler", "g++ 12"}};
-  record.finished = "2031-05-06 07:08 UTC";
   record.method = "dp-gd";
   record.privacy.is_private = true;
   record.privacy.epsilon = 0.9182;
@@ -19,9 +18,11 @@ inline RunRecord sample_record() {
   record.privacy.unit = "row";
   record.privacy.public_n = 32561;
   record.privacy.accountant = "gaussian";
+  record.privacy.rule = "plan";
   record.privacy.events = "repeat(40, gaussian(30))";
   record.privacy.noise_samples = 4920;
   record.plan = "repeat(50, gaussian(30))";
+  record.planned_samples = 6150;
   record.epsilon_budget = 1;
   record.epsilon_planned = 0.99999;
   record.epsilon_lower = 0.91819;
@@ -38,12 +39,11 @@ inline RunRecord sample_record() {
   record.passes = 40;
   record.gradient_evaluations = 40 * 32561.0;
   record.stopped = "stopped by the observer";
-  record.train_seconds = 0.25;
   record.warnings = {"delta 1e-05 is close to 1/n."};
   record.command = {"train", "--epsilon", "1", "my data.svm", "model.json"};
   record.class_names = {"poor", "rich"};
   for (int step = 1; step <= 40; ++step) {
-    record.trace.push_back({step, 0.5, 1.0 / step, double(step), 0.01 * step});
+    record.trace.push_back({step, 0.5, 1.0 / step, double(step)});
     if (step % 10 != 0) continue;
     const CanonicalEvent events =
         *canonical(Event::repeat(step, Event::gaussian(30, Relation::kZeroOut)));

@@ -6,9 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "sotto/core/file.hpp"
 #include "sotto/training/train.hpp"
@@ -329,7 +331,7 @@ TEST(Checkpoint, ASecureRunWritesReleasedAndPublicPartsOnly) {
   reader("oracle.batches.drawn.0.rate", number, 0, 1);
   for (const char* name : {"batch", "population", "count"})
     reader(std::string("oracle.batches.drawn.0.") + name, integer, 0, kMost);
-  reader("trace.seconds", number, 0, 1e300)("trace.trace every", integer, 1, kMost);
+  reader("trace.trace every", integer, 1, kMost);
   reader("trace.trace", numbers, 10'000)("trace.spending every", integer, 1, kMost);
   reader("trace.spending", numbers, 10'000)("trace.spent", texts, 100);
   const auto all = reader.finish();
@@ -342,6 +344,52 @@ TEST(Checkpoint, ASecureRunWritesReleasedAndPublicPartsOnly) {
   Watch again(4);
   seeded.must(again);
   EXPECT_NE(read_checkpoint(seeded.file())->state.find("position"), std::string::npos);
+}
+
+// The same steps, once with pauses between them.
+TEST(Checkpoint, HoldsNoClock) {
+  std::vector<Checkpoint> seen;
+  for (const int pause : {0, 15}) {
+    Trial trial("dp-sgd", {{"steps", "6"}});
+    trial.checkpoints();
+    Watch watch(4);
+    watch.at_step = [&](std::int64_t) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(pause));
+    };
+    trial.must(watch);
+    seen.push_back(*read_checkpoint(trial.file()));
+  }
+  EXPECT_EQ(seen[0].state, seen[1].state);
+  EXPECT_EQ(seen[0].facts, seen[1].facts);
+}
+
+TEST(Checkpoint, IsWrittenByCountsAndNotByTheClock) {
+  Trial trial("dp-gd", {{"steps", "300"}});
+  trial.checkpoints();
+  trial.options.checkpoint.every.reset();
+  Watch watch;
+  std::vector<std::int64_t> written;
+  watch.at_step = [&](std::int64_t step) {
+    // As the last step left it.
+    if (step <= 8)
+      written.push_back(fs::exists(trial.file()) ? read_checkpoint(trial.file())->step : 0);
+  };
+  trial.must(watch);
+  EXPECT_EQ(written, (std::vector<std::int64_t>{0, 0, 0, 3, 3, 3, 6, 6}));
+}
+
+TEST(Train, AStoppedRunCostsItsPlan) {
+  Trial trial("dp-gd", {{"steps", "40"}}, std::nullopt);
+  Watch whole;
+  const TrainResult complete = trial.must(whole);
+  for (const std::int64_t stop : {1, 13}) {
+    Watch watch(stop);
+    const TrainResult stopped = trial.must(watch);
+    EXPECT_EQ(stopped.record.steps, stop);
+    EXPECT_EQ(stopped.record.privacy.epsilon, complete.record.privacy.epsilon);
+    EXPECT_EQ(stopped.record.privacy.rule, "plan");
+  }
+  EXPECT_NEAR(complete.record.privacy.epsilon, 3, 1e-4);
 }
 
 }  // namespace

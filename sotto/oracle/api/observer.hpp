@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <optional>
 
 #include "sotto/core/archive.hpp"
 #include "sotto/core/error.hpp"
@@ -20,12 +18,10 @@ struct StepReport {
   // Filled in by train():
   double passes = 0;    ///< expected passes over the data so far
   double examples = 0;  ///< rows visited so far, by expected batch sizes
-  /// Null, or: an upper bound on the epsilon of what was charged so far, if it has one. May take a
-  /// moment, so it is asked rarely.
-  const std::function<std::optional<double>()>* epsilon_spent = nullptr;
 };
 
-/// Watches a run. It may stop it early, which is always private: it only sees what was released.
+/// Watches a run. It may stop it early, which is always private, for it only sees what was
+/// released, and for the same reason makes nothing cheaper (privacy/promise.proof.md).
 class Observer {
  public:
   virtual ~Observer() = default;

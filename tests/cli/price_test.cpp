@@ -1,0 +1,201 @@
+// What was promised is what is charged; nothing that a private run leaves tells the time; test rows
+// are public; files of version 0.1 are restated.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/command.hpp"
+
+namespace sotto::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string golden(const std::string& name) {
+  return std::string(SOTTO_SOURCE_DIR) + "/tests/privacy/golden/v0_1/" + name;
+}
+
+class Prices : public ::testing::Test {
+ protected:
+  CommandResult train(std::vector<std::string> more) const {
+    std::vector<std::string> words = {
+        "train", "--delta", "1e-5", "--row-norm", "1", "--dim", "2", "--record", record_};
+    words.insert(words.end(), more.begin(), more.end());
+    words.insert(words.end(), {data_, model_});
+    return sotto(words);
+  }
+  json record() const { return json::parse(TempDir::read(record_)); }
+
+  TempDir dir_;
+  std::string data_ = dir_.write("d.svm", small_libsvm());
+  std::string model_ = dir_.file("model.json");
+  std::string record_ = dir_.file("run.json");
+};
+
+TEST_F(Prices, AnAdaptiveRunCostsItsFiltersBudget) {
+  const auto run = train({"--method", "dp-tr", "--epsilon", "3"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto journal = sotto({"account", "--journal", model_ + ".journal", "--json"});
+  ASSERT_EQ(journal.code, 0) << journal.err;
+  const auto told = json::parse(journal.out)["runs"][0];
+  EXPECT_EQ(told["epsilon_upper"], 3);
+  EXPECT_EQ(told["rule"], "filter");
+  EXPECT_EQ(record()["privacy"]["rule"], "filter");
+  EXPECT_EQ(json::parse(TempDir::read(model_))["privacy"]["rule"], "filter");
+  EXPECT_EQ(sotto({"verify", record_}).code, 0);
+
+  json edited = record();
+  edited["epsilon_spent"] = edited["privacy"]["epsilon"] = 0.904;
+  const auto caught = sotto({"verify", dir_.write("edited.json", edited.dump())});
+  EXPECT_EQ(caught.code, 5);
+  EXPECT_THAT(caught.out, HasSubstr("however early"));
+}
+
+TEST_F(Prices, ADamagedJournalIsRefusedWithItsLine) {
+  ASSERT_EQ(train({"--epsilon", "8", "--steps", "10"}).code, 0);
+  ASSERT_EQ(train({"--epsilon", "0.5", "--steps", "10"}).code, 0);
+  const std::string path = model_ + ".journal";
+  std::string text = TempDir::read(path);
+  const std::size_t second = text.find("\"open\"", text.find("\"close\""));
+  const std::size_t end = text.find('\n', second);
+  const auto number = 1 + std::count(text.begin(), text.begin() + static_cast<long>(end), '\n');
+  text.erase(end - 3, 3);
+  dir_.write("model.json.journal", text);
+  const auto refused = sotto({"account", "--journal", path});
+  EXPECT_EQ(refused.code, 3) << refused.out;
+  EXPECT_THAT(refused.err, HasSubstr(path + ":" + std::to_string(number) + ":"));
+  const auto next = train({"--epsilon", "1", "--steps", "10"});
+  EXPECT_EQ(next.code, 3) << "nor is it continued";
+  EXPECT_EQ(TempDir::read(path), text);
+}
+
+/// Every key of an object, and of all that is in it.
+void collect_keys(const json& value, std::vector<std::string>& keys) {
+  for (const auto& item : value.items()) {
+    if (value.is_object()) keys.push_back(item.key());
+    if (item.value().is_structured()) collect_keys(item.value(), keys);
+  }
+}
+
+TEST_F(Prices, NothingThatAPrivateRunLeavesTellsTheTime) {
+  const std::string page = dir_.file("run.html");
+  const auto run = train({"--epsilon", "1", "--steps", "50", "--report", page});
+  ASSERT_EQ(run.code, 0) << run.err;
+  std::vector<std::string> keys;
+  collect_keys(record(), keys);
+  collect_keys(json::parse(TempDir::read(model_)), keys);
+  for (const auto& key : keys)
+    EXPECT_THAT(key, AllOf(Not(HasSubstr("second")), Not(HasSubstr("time")), Not("finished")));
+  EXPECT_THAT(TempDir::read(page), AllOf(Not(HasSubstr("UTC")), Not(HasSubstr("training time"))));
+  EXPECT_THAT(run.out + run.err, AllOf(Not(HasSubstr("seconds")), Not(HasSubstr("a second"))));
+
+  const auto unsafe = train({"--epsilon", "1", "--steps", "50", "--unsafe-diagnostics"});
+  EXPECT_THAT(unsafe.err, HasSubstr("NOT private: loaded in"));
+  EXPECT_THAT(unsafe.out, Not(HasSubstr("loaded in")));
+}
+
+TEST_F(Prices, TestRowsAreNeverTheTrainingRows) {
+  fs::create_symlink(data_, dir_.file("link.svm"));
+  fs::create_hard_link(data_, dir_.file("hard.svm"));
+  for (const std::string& name :
+       {data_, dir_.file("link.svm"), dir_.file("hard.svm"), dir_.file("./d.svm")}) {
+    const auto run = train({"--epsilon", "1", "--test", name});
+    EXPECT_EQ(run.code, 2) << name;
+    EXPECT_THAT(run.err, AllOf(HasSubstr("--test"), HasSubstr("must be public")));
+    EXPECT_FALSE(fs::exists(model_ + ".journal")) << "nothing was charged";
+  }
+  EXPECT_EQ(train({"--method", "gd", "--test", data_}).code, 0) << "claims nothing";
+  const std::string other = dir_.write("test.svm", small_libsvm(40));
+  ASSERT_EQ(train({"--epsilon", "1", "--test", other}).code, 0);
+  EXPECT_EQ(record()["privacy"]["test_declared_public"], true);
+  EXPECT_EQ(json::parse(TempDir::read(model_))["privacy"]["test_declared_public"], true);
+  ASSERT_EQ(train({"--epsilon", "1"}).code, 0);
+  EXPECT_EQ(record()["privacy"]["test_declared_public"], false);
+}
+
+TEST_F(Prices, APartOfTheTrainingDataIsNoTestSetEither) {
+  const std::string parts = data_ + "," + dir_.write("labels", "");
+  const auto run = sotto({"train",
+                          "--model",
+                          "mnist-cnn",
+                          "--format",
+                          "idx",
+                          "--epsilon",
+                          "1",
+                          "--delta",
+                          "1e-5",
+                          "--test",
+                          dir_.write("others", "") + "," + dir_.file("labels"),
+                          parts,
+                          model_});
+  EXPECT_EQ(run.code, 2) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("must be public"));
+}
+
+TEST_F(Prices, AnAuditInOneRunSaysThatNothingCoversIt) {
+  const std::string page = dir_.file("audit.html");
+  std::vector<std::string> words = {"audit",
+                                    "--one-run",
+                                    "--method",
+                                    "dp-gd",
+                                    "--epsilon",
+                                    "1",
+                                    "--delta",
+                                    "1e-5",
+                                    "--dim",
+                                    "2",
+                                    "--steps",
+                                    "20",
+                                    "--canaries",
+                                    "20",
+                                    "--row-norm",
+                                    "1",
+                                    "--report",
+                                    page,
+                                    data_};
+  const auto run = sotto(words);
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, ::testing::StartsWith("NOT private: not covered by any charge"));
+  EXPECT_THAT(TempDir::read(page), AllOf(HasSubstr("NOT PRIVATE"), HasSubstr("no charge covers")));
+  words.push_back("--json");
+  const auto object = json::parse(sotto(words).out);
+  EXPECT_EQ(object["private"], false);
+  EXPECT_THAT(object["warning"].get<std::string>(), HasSubstr("not covered by any charge"));
+}
+
+TEST(Version01, JournalsAreRestatedWithAWarning) {
+  const std::vector<std::pair<std::string, double>> true_prices = {
+      {"filter.journal", 3}, {"interrupted.journal", 2}, {"killed.journal", 2}};
+  for (const auto& [name, epsilon] : true_prices) {
+    const auto run = sotto({"account", "--journal", golden(name), "--json"});
+    ASSERT_EQ(run.code, 0) << run.err;
+    const auto told = json::parse(run.out)["runs"][0];
+    EXPECT_NEAR(told["epsilon_upper"].get<double>(), epsilon, 1e-5) << name;
+    EXPECT_EQ(told["restated"], true);
+    EXPECT_THAT(run.err, AllOf(HasSubstr("version 0.1"), HasSubstr("docs/advisories")));
+  }
+}
+
+TEST(Version01, RecordsAndModelsStillLoad) {
+  const TempDir dir;
+  const auto verified = sotto({"verify", golden("plan.json")});
+  EXPECT_EQ(verified.code, 0) << verified.out;
+  EXPECT_THAT(verified.out, AllOf(HasSubstr("docs/advisories"), HasSubstr("lattice")));
+  EXPECT_EQ(sotto({"report", golden("filter.json"), "--out", dir.file("page.html")}).code, 0);
+  EXPECT_EQ(sotto({"predict",
+                   dir.write("d.svm", small_libsvm(20)),
+                   golden("plan_model.json"),
+                   dir.file("out")})
+                .code,
+            0);
+}
+
+}  // namespace
+}  // namespace sotto::testing
