@@ -48,8 +48,10 @@ Expected<Audited> linear_model(const OneRunArguments& arguments, const LossSpec&
   Audited audited;
   PublicProblem& problem = audited.problem;
   problem.loss = loss_info(loss);
-  SOTTO_ASSIGN(LoadedFile data,
-               arguments.data.load(arguments.data_path, problem.loss.classification));
+  SOTTO_ASSIGN(const MethodInfo* method, find_method(arguments.train.method));
+  SOTTO_ASSIGN(
+      LoadedFile data,
+      arguments.data.load(arguments.data_path, problem.loss.classification, !method->is_private));
   audited.table = std::make_unique<Table>(std::move(data.table));
   SOTTO_ASSIGN(problem.n, counted_as_public(audited.table->units(), problem.relation));
   problem.dimension = audited.table->dim();
@@ -62,12 +64,17 @@ Expected<Audited> linear_model(const OneRunArguments& arguments, const LossSpec&
 Expected<Audited> network(const OneRunArguments& arguments) {
   SOTTO_ASSIGN(const bool regression, predicts_numbers(arguments.loss));
   SOTTO_ASSIGN(const NamedNetwork named, named_network(arguments.network, regression));
-  SOTTO_ASSIGN(LoadedData data, load_network_rows(arguments.data, arguments.data_path, named.loss));
+  SOTTO_ASSIGN(const MethodInfo* method, find_method(arguments.train.method));
+  SOTTO_ASSIGN(LoadedData data,
+               load_network_rows(arguments.data,
+                                 arguments.data_path,
+                                 wanted_rows(arguments.network, named, !method->is_private)));
   SOTTO_ASSIGN(NetworkSpec spec,
                fitted_network(arguments.network,
                               named,
                               data.table.dim(),
                               static_cast<std::int64_t>(data.class_names.size())));
+  SOTTO_TRY(check_classes(spec, std::ssize(data.class_names)));
   SOTTO_ASSIGN(const StartWeights start, start_weights(spec, arguments.network));
   Audited audited;
   SOTTO_ASSIGN(const PublicCount n,

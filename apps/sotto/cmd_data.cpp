@@ -31,6 +31,7 @@ struct Arguments {
   DataArguments data;
   std::string labels = "binary";
   std::optional<std::int64_t> public_n;
+  std::int64_t shown = 100;
   bool unsafe_diagnostics = false;
   bool json = false;
   PhaseRetrievalOptions phase;
@@ -47,8 +48,6 @@ Expected<LabelKind> parse_labels(const std::string& text) {
 nlohmann::json to_json(const DataInfo& info) {
   nlohmann::json json = {{"path", info.path},
                          {"format", info.format},
-                         {"file_bytes", info.file_bytes},
-                         {"compressed", info.compressed},
                          {"units", info.units},
                          {"units_declared", info.units_declared},
                          {"unit", info.persons ? "person" : "row"},
@@ -58,7 +57,8 @@ nlohmann::json to_json(const DataInfo& info) {
                          {"features", info.feature_names},
                          {"notes", info.notes}};
   if (const auto& d = info.diagnostics)
-    json["diagnostics"] = {{"rows", d->rows},
+    json["diagnostics"] = {{"file_bytes", d->file_bytes},
+                           {"rows", d->rows},
                            {"largest_unit", d->largest_unit},
                            {"class_rows", d->class_rows},
                            {"label", {d->label_min, d->label_mean, d->label_max}},
@@ -70,11 +70,7 @@ nlohmann::json to_json(const DataInfo& info) {
 }
 
 void print_info(const DataInfo& info) {
-  fmt::print("{}: {}{}, {} bytes\n",
-             info.path,
-             info.format,
-             info.compressed ? " (gzip)" : "",
-             info.file_bytes);
+  fmt::print("{}: {}\n", info.path, info.format);
   fmt::print("units        {} {}{}\n",
              info.units,
              info.persons ? "persons" : "rows",
@@ -88,6 +84,7 @@ void print_info(const DataInfo& info) {
   for (const auto& note : info.notes) fmt::print("note         {}\n", note);
   if (const auto& d = info.diagnostics) {
     fmt::print("NOT private, for your eyes only:\n");
+    fmt::print("file         {} bytes\n", d->file_bytes);
     fmt::print("rows         {}, at most {} a unit\n", d->rows, d->largest_unit);
     if (!d->class_rows.empty()) fmt::print("by class     {}\n", fmt::join(d->class_rows, ", "));
     fmt::print(
@@ -101,7 +98,8 @@ void print_info(const DataInfo& info) {
 
 Expected<int> info(const Arguments& arguments) {
   SOTTO_ASSIGN(const LabelKind labels, parse_labels(arguments.labels));
-  SOTTO_ASSIGN(const LoadOptions options, arguments.data.load_options(arguments.path, labels));
+  SOTTO_ASSIGN(LoadOptions options, arguments.data.load_options(arguments.path, labels));
+  options.public_rows = arguments.unsafe_diagnostics;
   SOTTO_ASSIGN(const LoadedData data, load_table(options));
   SOTTO_ASSIGN(const DataInfo facts,
                describe(options, data, arguments.public_n, arguments.unsafe_diagnostics));
@@ -112,9 +110,28 @@ Expected<int> info(const Arguments& arguments) {
   return kSuccess;
 }
 
+/// The refusals alone, all of them: a file that passes here is not refused by `train` with the same
+/// declarations.
+Expected<int> check(const Arguments& arguments) {
+  SOTTO_ASSIGN(const LabelKind labels, parse_labels(arguments.labels));
+  if (arguments.data.no_refusals || arguments.shown < 1)
+    return fail(ErrorKind::kUsage,
+                "data check lists refusals: leave out --no-refusals, and --show must be positive.");
+  SOTTO_ASSIGN(LoadOptions options, arguments.data.load_options(arguments.path, labels));
+  options.shown_refusals = arguments.shown;
+  SOTTO_TRY(load_table(options));
+  fmt::print("{}: every row fits what is declared.\n", arguments.path);
+  return kSuccess;
+}
+
 Expected<int> convert(const Arguments& arguments) {
   SOTTO_ASSIGN(const LabelKind labels, parse_labels(arguments.labels));
-  SOTTO_ASSIGN(const LoadOptions options, arguments.data.load_options(arguments.path, labels));
+  if (arguments.data.no_refusals)
+    return fail(ErrorKind::kUsage,
+                "the formats that data convert writes can't say that a record is empty: leave out "
+                "--no-refusals.");
+  SOTTO_ASSIGN(LoadOptions options, arguments.data.load_options(arguments.path, labels));
+  options.public_rows = true;  // whoever converts rows holds them: all stays in the holder's files
   SOTTO_ASSIGN(const LoadedData data, load_table(options));
   if (data.table.has_units())
     fmt::print(
@@ -173,11 +190,16 @@ Expected<int> make(const Arguments& arguments) {
 
 Action add_data(CLI::App& app) {
   auto* verb = app.add_subcommand(
-      "data", "look at a data file's public facts, convert it, fetch public data sets");
+      "data", "look at a data file's public facts, check it, convert it, fetch public data sets");
   verb->require_subcommand(1);
   auto a = std::make_shared<Arguments>();
   auto* info_verb =
       verb->add_subcommand("info", "public facts: format, units, features, declared bounds");
+  auto* check_verb = verb->add_subcommand(
+      "check", "list the rows that don't fit what is declared; for the data's holder");
+  check_verb->add_option("FILE", a->path, "as for train, with the same declarations")->required();
+  check_verb->add_option("--show", a->shown, "how many are listed; all are counted")
+      ->capture_default_str();
   info_verb
       ->add_option("FILE", a->path, "LIBSVM, CSV with --schema, or a pair X.npy,y.npy; also .gz")
       ->required();
@@ -212,15 +234,22 @@ Action add_data(CLI::App& app) {
   make_verb->add_option("--seed", a->made.seed, "decides everything")->capture_default_str();
   make_verb->add_option("--part", a->made.part, "other rows of the same truth, e.g. for testing")
       ->capture_default_str();
-  for (auto* each : {info_verb, convert_verb}) {
+  for (auto* each : {info_verb, check_verb, convert_verb}) {
     each->add_option("--labels", a->labels, "binary, multiclass or real")->capture_default_str();
     a->data.add_to(*each);
   }
   const Action fetch = add_data_fetch(*verb);
-  return [a, info_verb, make_verb, phase_verb, fetch, fetch_verb = verb->get_subcommand("fetch")] {
+  return [a,
+          info_verb,
+          check_verb,
+          make_verb,
+          phase_verb,
+          fetch,
+          fetch_verb = verb->get_subcommand("fetch")] {
     if (fetch_verb->parsed()) return fetch();
     if (phase_verb->parsed()) return make_phase(*a);
     if (make_verb->parsed()) return make(*a);
+    if (check_verb->parsed()) return check(*a);
     return info_verb->parsed() ? info(*a) : convert(*a);
   };
 }

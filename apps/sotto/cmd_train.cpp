@@ -256,6 +256,7 @@ Expected<NetworkRequest> network_request(const Request& request, const Arguments
   network.regularizer = request.regularizer;
   network.relation = request.relation;
   network.public_n = arguments.public_n;
+  network.public_rows = !request.method->is_private;
   network.train = request.train;
   network.json = arguments.json;
   network.quiet = arguments.quiet;
@@ -302,7 +303,9 @@ Expected<int> run_train(const Arguments& arguments) {
 
   const auto begin = std::chrono::steady_clock::now();
   const bool classification = loss_info(request.loss).classification;
-  SOTTO_ASSIGN(const LoadedFile data, arguments.data.load(arguments.data_path, classification));
+  SOTTO_ASSIGN(
+      const LoadedFile data,
+      arguments.data.load(arguments.data_path, classification, !request.method->is_private));
   const double load_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (!arguments.quiet && !arguments.json)
@@ -481,7 +484,7 @@ Action add_train(CLI::App& app) {
 With only --epsilon, --delta and the bound on the rows, every other setting follows from public facts
 (number of units, dimension, epsilon, delta, row norm), and `train` says what it picked.
 
-  sotto train --epsilon 1 --delta 1e-6 --row-norm 3.74 --test a9a.t.gz a9a.gz model.json
+  sotto train --epsilon 1 --delta 1e-6 --dim 123 --row-norm 3.74 --test a9a.t.gz a9a.gz model.json
   sotto train --epsilon 1 --delta 1e-6 --schema adult.toml --report run.html adult.data.gz model.json
 
 Every charge is written to MODEL.journal before its answer exists.

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "sotto/core/file.hpp"
 #include "sotto/data/io/csv.hpp"
@@ -29,11 +32,56 @@ void DataArguments::add_to(CLI::App& verb) {
                   "auto, libsvm, csv, npy, idx, cifar10 or cifar100; pairs are FEATURES,LABELS")
       ->capture_default_str()
       ->group("Data");
-  verb.add_option("--dim", dim, "LIBSVM: number of features, a public fact")->group("Data");
+  verb.add_option("--dim", dim, "number of features, a public fact; LIBSVM files need it")
+      ->group("Data");
+  verb.add_option("--classes",
+                  classes,
+                  "the labels' classes, a public fact: 0,1 (negative first) or 0..9; LIBSVM's are "
+                  "-1,1 and images' 0..9 unless told otherwise")
+      ->group("Data");
+  verb.add_option("--layout",
+                  layout,
+                  "rows in memory: dense, sparse, or auto (by format and number of features)")
+      ->capture_default_str()
+      ->group("Data");
   verb.add_option(
           "--row-norm", row_norm, "public bound R on row norms: longer rows are scaled to it")
       ->group("Data");
   verb.add_flag("--bias", bias, "add an intercept (a constant-one feature)")->group("Data");
+  verb.add_flag("--no-refusals",
+                no_refusals,
+                "rows that don't fit what is declared become the declared filler or empty records, "
+                "instead of an error that tells of them")
+      ->group("Data");
+}
+
+Expected<std::vector<std::string>> DataArguments::class_list() const {
+  std::vector<std::string> list;
+  if (classes.empty()) return list;
+  if (const std::size_t dots = classes.find(".."); dots != classes.npos) {
+    const auto whole = [](std::string_view text) -> std::optional<std::int64_t> {
+      std::int64_t value = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+      if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+      return value;
+    };
+    const auto first = whole(std::string_view(classes).substr(0, dots));
+    const auto last = whole(std::string_view(classes).substr(dots + 2));
+    if (!first || !last || *first >= *last || *first < -1'000'000 || *last - *first >= 100'000)
+      return fail(
+          ErrorKind::kUsage,
+          fmt::format("--classes FIRST..LAST takes two whole numbers, the smaller one first, "
+                      "but is '{}'.",
+                      classes));
+    for (std::int64_t c = *first; c <= *last; ++c) list.push_back(std::to_string(c));
+    return list;
+  }
+  for (std::size_t begin = 0; begin <= classes.size();) {
+    const std::size_t end = std::min(classes.find(',', begin), classes.size());
+    list.push_back(classes.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return list;
 }
 
 Expected<LoadOptions> DataArguments::load_options(const std::string& path, LabelKind labels) const {
@@ -42,16 +90,31 @@ Expected<LoadOptions> DataArguments::load_options(const std::string& path, Label
   SOTTO_ASSIGN(options.format, parse_format(format));
   options.schema = schema_path;
   options.dim = dim;
+  SOTTO_ASSIGN(options.classes, class_list());
+  if (layout != "auto" && layout != "dense" && layout != "sparse")
+    return fail(ErrorKind::kUsage,
+                fmt::format("--layout must be auto, dense or sparse, but is '{}'.", layout));
+  options.layout = layout == "dense"    ? Layout::kDense
+                   : layout == "sparse" ? Layout::kSparse
+                                        : Layout::kAuto;
   options.row_norm = row_norm;
   options.bias = bias;
   options.labels = labels;
+  options.misfits = no_refusals ? Misfits::kNull : Misfits::kRefuse;
   SOTTO_TRY(check_options(options));
   return options;
 }
 
-Expected<LoadedFile> DataArguments::load(const std::string& path, bool classification) const {
-  SOTTO_ASSIGN(const LoadOptions options,
+Expected<LoadedFile> DataArguments::load(const std::string& path,
+                                         bool classification,
+                                         bool public_rows) const {
+  SOTTO_ASSIGN(LoadOptions options,
                load_options(path, classification ? LabelKind::kBinary : LabelKind::kReal));
+  options.public_rows = public_rows;
+  return load_with(options);
+}
+
+Expected<LoadedFile> DataArguments::load_with(const LoadOptions& options) const {
   if (schema_path.empty() && schema_text.empty()) {
     SOTTO_ASSIGN(LoadedData data, load_table(options));
     return LoadedFile{std::move(data), "row", ""};
@@ -62,24 +125,22 @@ Expected<LoadedFile> DataArguments::load(const std::string& path, bool classific
   }
   SOTTO_ASSIGN(const Schema schema,
                Schema::parse(text, schema_path.empty() ? "the model's schema" : schema_path));
-  SOTTO_ASSIGN(LoadedData data, read_csv(path, schema, options));
+  SOTTO_ASSIGN(LoadedData data, read_csv(options.path, schema, options));
   return LoadedFile{std::move(data), unit_of(schema), std::move(text)};
 }
 
 Expected<LoadedFile> DataArguments::load_like(const std::string& path,
                                               bool classification,
                                               const TrainingFacts& training) const {
-  LoadedFile file;
-  if (!schema_path.empty() || !schema_text.empty()) {
-    SOTTO_ASSIGN(file, load(path, classification));
-  } else {
-    SOTTO_ASSIGN(LoadOptions options,
-                 load_options(path, classification ? LabelKind::kBinary : LabelKind::kReal));
-    options.dim = training.features;
+  SOTTO_ASSIGN(LoadOptions options,
+               load_options(path, classification ? LabelKind::kBinary : LabelKind::kReal));
+  options.public_rows = true;
+  options.misfits = Misfits::kRefuse;
+  if (schema_path.empty() && schema_text.empty()) {
     options.classes = training.class_names;
-    SOTTO_ASSIGN(LoadedData data, load_table(options));
-    file = LoadedFile{std::move(data), "row", ""};
+    options.dim = resolve_format(options) == Format::kLibsvm ? training.features : 0;
   }
+  SOTTO_ASSIGN(LoadedFile file, load_with(options));
   const std::int64_t features = file.table.dim() - (bias ? 1 : 0);
   if (features != training.features)
     return fail(

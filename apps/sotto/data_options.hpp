@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sotto/core/error.hpp"
 #include "sotto/data/load.hpp"
@@ -33,17 +34,27 @@ struct DataArguments {
   std::string schema_path;
   std::string schema_text;  ///< instead of a path: a schema that came inside a model
   std::int64_t dim = 0;
+  std::string classes;  ///< "0,1" or "0..9"; empty: the format's or the schema's
+  std::string layout = "auto";
   double row_norm = 0;
   bool bias = false;
+  bool no_refusals = false;
 
   void add_to(CLI::App& verb);
   Expected<LoadOptions> load_options(const std::string& path, LabelKind labels) const;
-  Expected<LoadedFile> load(const std::string& path, bool classification) const;
-  /// Other rows of the same kind, read with the training set's features and classes.
+  /// `public_rows`: for a method without privacy; what is not declared may be taken from them.
+  Expected<LoadedFile> load(const std::string& path, bool classification, bool public_rows) const;
+  /// Other rows of the same kind, read with the training set's features and classes. They are
+  /// public: rows that don't fit are refused in any case.
   Expected<LoadedFile> load_like(const std::string& path,
                                  bool classification,
                                  const TrainingFacts& training) const;
   Expected<SchemaFacts> schema_facts() const;
+  /// The classes that were typed, one by one.
+  Expected<std::vector<std::string>> class_list() const;
+
+ private:
+  Expected<LoadedFile> load_with(const LoadOptions& options) const;
 };
 
 }  // namespace sotto::app

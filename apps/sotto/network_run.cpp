@@ -85,8 +85,8 @@ Expected<int> train_network(NetworkRequest request) {
     SOTTO_TRY(check_test_is_not_training(request.data_path, request.test_path));
   SOTTO_ASSIGN(const NamedNetwork named, named_network(request.network, request.regression));
   const auto begin = std::chrono::steady_clock::now();
-  SOTTO_ASSIGN(const LoadedData data,
-               load_network_rows(request.data, request.data_path, named.loss));
+  const NetworkRows wanted = wanted_rows(request.network, named, request.public_rows);
+  SOTTO_ASSIGN(const LoadedData data, load_network_rows(request.data, request.data_path, wanted));
   const double load_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const bool talks = !request.quiet && !request.json;
@@ -98,13 +98,16 @@ Expected<int> train_network(NetworkRequest request) {
                               named,
                               data.table.dim(),
                               static_cast<std::int64_t>(data.class_names.size())));
+  SOTTO_TRY(check_classes(spec, std::ssize(data.class_names)));
   SOTTO_ASSIGN(const StartWeights start, start_weights(spec, request.network));
   const Vector& all = start.all;
   if (!start.warning.empty() && !request.quiet) fmt::print(stderr, "warning: {}\n", start.warning);
   std::optional<LoadedData> test;
   if (!request.test_path.empty()) {
     SOTTO_ASSIGN(test,
-                 load_network_rows(request.data, request.test_path, named.loss, data.class_names));
+                 load_network_rows(request.data,
+                                   request.test_path,
+                                   {named.loss, data.table.dim(), data.class_names, true, 0}));
   }
   SOTTO_ASSIGN(auto engine, NetworkEngine::make(data.table, spec, all));
 
@@ -194,21 +197,29 @@ Expected<int> dry_run_network(const NetworkRequest& request) {
   if (!request.quiet && !request.json)
     for (const auto& note : named.notes) fmt::print(stderr, "note: {}\n", note);
   std::int64_t n = request.public_n;
-  std::int64_t features = builtin_features(request.network.model);
-  std::int64_t classes =
-      named.loss == NetworkLoss::kSquared ? 0 : 10;  // as in the sets they are for
-  if (n < 1 || !(named.from_file || features > 0)) {
+  SOTTO_ASSIGN(const std::vector<std::string> declared, request.data.class_list());
+  const std::int64_t known = known_features(request.network, named);
+  std::int64_t features = known > 0 ? known : request.data.dim;
+  std::int64_t classes = named.loss == NetworkLoss::kSquared ? 0
+                         : !declared.empty()                 ? std::ssize(declared)
+                                                             : 10;  // as in the sets of images
+  const bool classes_known = known > 0 || named.loss == NetworkLoss::kSquared || !declared.empty();
+  if (n < 1 || features < 1 || !classes_known) {
     if (request.data_path.empty())
       return fail(ErrorKind::kUsage,
-                  "this --dry-run needs DATA, to count its units and classes; only a model file or "
-                  "a network for images with --public-n N does without.");
+                  "this --dry-run needs DATA, or else --public-n N, and for a network that fits "
+                  "itself to the rows --dim D and --classes.");
     SOTTO_ASSIGN(const LoadedData data,
-                 load_network_rows(request.data, request.data_path, named.loss));
+                 load_network_rows(request.data,
+                                   request.data_path,
+                                   wanted_rows(request.network, named, request.public_rows)));
     if (n < 1) {
       SOTTO_ASSIGN(n, counted_as_public(data.table.units(), request.relation));
     }
     features = data.table.dim();
-    classes = static_cast<std::int64_t>(data.class_names.size());
+    classes = std::ssize(data.class_names);
+    SOTTO_TRY(known > 0 && named.from_file ? check_classes(*named.from_file, classes)
+                                           : Expected<void>());
   }
   SOTTO_ASSIGN(const NetworkSpec spec, fitted_network(request.network, named, features, classes));
   const Vector all = initial_weights(spec, request.network.initial_seed);
@@ -228,7 +239,9 @@ Expected<int> predict_network(const NetworkPrediction& request) {
     return fail(ErrorKind::kUsage, "--proba needs classes, but this network predicts numbers.");
   SOTTO_TRY(check_writable(request.output_path));
   SOTTO_ASSIGN(const LoadedData rows,
-               load_network_rows(request.data, request.data_path, spec.loss, model.class_names));
+               load_network_rows(request.data,
+                                 request.data_path,
+                                 {spec.loss, spec.input.size(), model.class_names, true, 0}));
   SOTTO_ASSIGN(const auto outputs, network_outputs(rows.table, spec, model.w));
   const auto count = static_cast<std::size_t>(rows.table.rows());
   const std::size_t width = outputs.size() / count;

@@ -25,6 +25,7 @@ struct NetworkRequest {
   Regularizer regularizer;
   Relation relation = Relation::kZeroOut;
   std::int64_t public_n = 0;
+  bool public_rows = false;  ///< the method has no privacy
   TrainOptions train;
   bool json = false;
   bool quiet = false;

@@ -133,17 +133,51 @@ Expected<StartWeights> start_weights(const NetworkSpec& spec, const NetworkArgum
   return start;
 }
 
+std::int64_t known_features(const NetworkArguments& arguments, const NamedNetwork& named) {
+  return named.from_file ? named.from_file->input.size() : builtin_features(arguments.model);
+}
+
+Expected<void> check_classes(const NetworkSpec& spec, std::int64_t classes) {
+  if (spec.loss != NetworkLoss::kSoftmax) return {};
+  SOTTO_ASSIGN(const auto shapes, shapes_of(spec));
+  if (classes <= shapes.back().channels) return {};
+  return fail(
+      ErrorKind::kBadData,
+      fmt::format("the network has {} outputs, one a class, but there are {} classes. Change "
+                  "the last layer or --classes.",
+                  shapes.back().channels,
+                  classes));
+}
+
+NetworkRows wanted_rows(const NetworkArguments& arguments,
+                        const NamedNetwork& named,
+                        bool public_rows) {
+  NetworkRows rows{named.loss, known_features(arguments, named), {}, public_rows, 0};
+  if (!named.from_file || named.loss != NetworkLoss::kSoftmax) return rows;
+  if (const auto shapes = shapes_of(*named.from_file)) rows.outputs = shapes->back().channels;
+  return rows;
+}
+
 Expected<LoadedData> load_network_rows(const DataArguments& data,
                                        const std::string& path,
-                                       NetworkLoss loss,
-                                       const std::vector<std::string>& classes) {
-  if (data.bias || data.row_norm > 0)
+                                       const NetworkRows& rows) {
+  if (data.bias || data.row_norm > 0 || data.layout == "sparse")
     return fail(ErrorKind::kUsage,
-                "--bias and --row-norm are for linear models: a network has its own biases, and "
-                "clipping bounds its gradients.");
-  SOTTO_ASSIGN(LoadOptions options, data.load_options(path, labels_for(loss)));
+                "--bias, --row-norm and --layout sparse are for linear models: a network has its "
+                "own biases, clipping bounds its gradients, and it takes dense rows.");
+  SOTTO_ASSIGN(LoadOptions options, data.load_options(path, labels_for(rows.loss)));
   options.layout = Layout::kDense;
-  options.classes = classes;
+  options.public_rows = rows.public_rows;
+  if (!rows.classes.empty()) {
+    options.classes = rows.classes;
+    options.misfits = Misfits::kRefuse;
+  }
+  const Format format = resolve_format(options);
+  if (options.dim == 0 && format == Format::kLibsvm) options.dim = rows.features;
+  // A network of k outputs is for the classes 0 to k - 1, unless told otherwise.
+  const bool infers = rows.public_rows && (format == Format::kLibsvm || format == Format::kNpy);
+  if (options.classes.empty() && format != Format::kCsv && !infers)
+    for (std::int64_t c = 0; c < rows.outputs; ++c) options.classes.push_back(std::to_string(c));
   return load_table(options);
 }
 

@@ -47,10 +47,29 @@ struct StartWeights {
 };
 Expected<StartWeights> start_weights(const NetworkSpec& spec, const NetworkArguments& arguments);
 
-/// A table that networks take. `classes`: names in the order of a model; empty: from the file.
+/// How many numbers such a network takes; 0 if it fits itself to the rows.
+std::int64_t known_features(const NetworkArguments& arguments, const NamedNetwork& named);
+
+/// Fails with kBadData if there are more classes than outputs: decided by what is declared, not by
+/// which labels the rows have.
+Expected<void> check_classes(const NetworkSpec& spec, std::int64_t classes);
+
+/// What is known of the rows that a network is to take.
+struct NetworkRows {
+  NetworkLoss loss = NetworkLoss::kSoftmax;
+  std::int64_t features = 0;         ///< 0: not known
+  std::vector<std::string> classes;  ///< names in the order of a model; empty: not known
+  bool public_rows = false;          ///< what is not known may be taken from the rows
+  std::int64_t outputs = 0;          ///< of the network, one a class; 0: not known
+};
+/// What --model says of training rows.
+NetworkRows wanted_rows(const NetworkArguments& arguments,
+                        const NamedNetwork& named,
+                        bool public_rows);
+
+/// A table that networks take.
 Expected<LoadedData> load_network_rows(const DataArguments& data,
                                        const std::string& path,
-                                       NetworkLoss loss,
-                                       const std::vector<std::string>& classes = {});
+                                       const NetworkRows& rows);
 
 }  // namespace sotto::app

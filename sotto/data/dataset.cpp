@@ -29,7 +29,7 @@ std::vector<float> distinct(std::span<const float> labels, std::size_t limit) {
   return found;
 }
 
-Expected<std::vector<float>> declared_classes(const std::vector<std::string>& names) {
+Expected<std::vector<float>> numbers_of(const std::vector<std::string>& names) {
   std::vector<float> classes;
   for (const std::string& name : names) {
     double value = 0;
@@ -40,15 +40,17 @@ Expected<std::vector<float>> declared_classes(const std::vector<std::string>& na
           fmt::format("class '{}' must be a number: labels in this format are numbers. Give "
                       "the classes as they stand in the file, for example -1 and 1.",
                       name));
-    classes.push_back(static_cast<float>(value));
+    const auto label = static_cast<float>(value);
+    if (std::find(classes.begin(), classes.end(), label) != classes.end())
+      return fail(ErrorKind::kUsage, fmt::format("class '{}' is declared twice.", name));
+    classes.push_back(label);
   }
   return classes;
 }
 
 Expected<std::vector<float>> classes_from_file(std::span<const float> labels,
-                                               const ReadOptions& options,
+                                               bool binary,
                                                const std::string& path) {
-  const bool binary = options.labels == LabelKind::kBinary;
   const auto bad = [&](const char* text) {
     return fail(ErrorKind::kBadData, fmt::format("{}: {}", path, text));
   };
@@ -78,10 +80,11 @@ Expected<std::vector<float>> classes_from_file(std::span<const float> labels,
 }  // namespace
 
 Expected<void> check_options(const ReadOptions& options) {
-  if (!(options.row_norm >= 0) || !std::isfinite(options.row_norm))
+  // Far outside these limits scaled rows would leave the range of float32.
+  if (options.row_norm != 0 && !(options.row_norm >= 1e-30 && options.row_norm <= 1e30))
     return fail(ErrorKind::kUsage,
-                fmt::format("row_norm must be finite and > 0, but is {}. Set --row-norm to the "
-                            "largest row norm to keep, for example 1.",
+                fmt::format("row_norm must be finite and > 0 (1e-30 to 1e30), but is {}. Set "
+                            "--row-norm to the largest row norm to keep, for example 1.",
                             options.row_norm));
   if (options.labels == LabelKind::kBinary && !options.classes.empty() &&
       options.classes.size() != 2)
@@ -92,33 +95,76 @@ Expected<void> check_options(const ReadOptions& options) {
   return {};
 }
 
-Expected<std::vector<std::string>> map_labels(std::span<float> labels,
-                                              const ReadOptions& options,
-                                              const std::string& path,
-                                              std::vector<std::string>& notes) {
-  if (options.labels == LabelKind::kReal) return std::vector<std::string>{};
-  const bool declared = !options.classes.empty();
-  SOTTO_ASSIGN(
-      const std::vector<float> classes,
-      declared ? declared_classes(options.classes) : classes_from_file(labels, options, path));
-  const bool binary = options.labels == LabelKind::kBinary;
+Expected<void> check_dim(const ReadOptions& options, std::int64_t dim, const std::string& path) {
+  if (options.dim == 0 || options.dim == dim) return {};
+  return fail(ErrorKind::kUsage,
+              fmt::format("{}: the rows have {} features, as a header or schema says, but --dim is "
+                          "{}. Leave out --dim.",
+                          path,
+                          dim,
+                          options.dim));
+}
+
+Expected<LabelMap> LabelMap::make(const ReadOptions& options,
+                                  const std::vector<std::string>& convention,
+                                  const std::string& path) {
+  LabelMap map;
+  map.labels_ = options.labels;
+  map.path_ = path;
+  map.misfit_ = "the label is not a finite number";
+  if (options.labels == LabelKind::kReal) return map;
+  map.names_ = options.classes.empty() ? convention : options.classes;
+  SOTTO_ASSIGN(map.classes_, numbers_of(map.names_));
+  if (!map.names_.empty()) {
+    if (map.names_.size() < 2)
+      return fail(ErrorKind::kUsage, "a classifier needs at least two classes, but 1 is declared.");
+    constexpr std::size_t kListed = 10;
+    map.misfit_ = fmt::format(
+        "the label is not one of the declared classes ({}{}). Declare all classes with --classes",
+        fmt::join(
+            map.names_.begin(),
+            map.names_.begin() + static_cast<std::ptrdiff_t>(std::min(kListed, map.names_.size())),
+            ", "),
+        map.names_.size() > kListed ? ", …" : "");
+    return map;
+  }
+  map.from_rows_ = options.public_rows;
+  if (map.from_rows_) return map;
+  return fail(
+      ErrorKind::kUsage,
+      fmt::format("{}: the classes must be declared. Taken from the rows they would tell about "
+                  "them. Give --classes, {}.",
+                  path,
+                  options.labels == LabelKind::kBinary
+                      ? "the negative one first, for example --classes 0,1"
+                      : "for example --classes 0,1,2 or --classes 0..9"));
+}
+
+std::optional<float> LabelMap::operator()(double label) const {
+  if (!fits_float(label)) return std::nullopt;
+  const auto value = static_cast<float>(label);
+  if (classes_.empty()) return value;
+  const auto place = std::find(classes_.begin(), classes_.end(), value);
+  if (place == classes_.end()) return std::nullopt;
+  const auto position = static_cast<float>(place - classes_.begin());
+  return labels_ == LabelKind::kBinary ? 2 * position - 1 : position;
+}
+
+Expected<std::vector<std::string>> LabelMap::finish(std::span<float> labels,
+                                                    std::vector<std::string>& notes) const {
+  if (!from_rows_) return names_;
+  const bool binary = labels_ == LabelKind::kBinary;
+  SOTTO_ASSIGN(const std::vector<float> classes, classes_from_file(labels, binary, path_));
   for (float& label : labels) {
-    const auto place = std::find(classes.begin(), classes.end(), label);
-    if (place == classes.end())
-      return fail(ErrorKind::kBadData,
-                  fmt::format("{}: the labels are not all among the declared classes ({}). Declare "
-                              "every class or change the labels.",
-                              path,
-                              fmt::join(options.classes, ", ")));
+    const auto place = std::lower_bound(classes.begin(), classes.end(), label);
     const auto position = static_cast<float>(place - classes.begin());
     label = binary ? 2 * position - 1 : position;
   }
-  if (declared) return options.classes;
   std::vector<std::string> names;
   for (const float label : classes) names.push_back(fmt::format("{}", label));
-  notes.push_back(fmt::format("classes {} taken from {}: which labels exist is treated as public.",
+  notes.push_back(fmt::format("classes {} taken from {}, whose rows are treated as public.",
                               fmt::join(names, ", "),
-                              path));
+                              path_));
   return names;
 }
 

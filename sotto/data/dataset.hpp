@@ -1,9 +1,13 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "sotto/core/error.hpp"
+#include "sotto/data/refusals.hpp"
 #include "sotto/data/table.hpp"
 
 namespace sotto {
@@ -18,21 +22,29 @@ enum class LabelKind {
 /// How rows are laid out in memory.
 enum class Layout { kAuto, kDense, kSparse };
 
-/// What every reader needs to know beside the path. All of it is public.
+/// What every reader needs to know beside the path. All of it is public: readers fit rows to it.
 struct ReadOptions {
   LabelKind labels = LabelKind::kBinary;
-  /// Class values in the order of the stored labels ({negative, positive} for two). If empty they
-  /// are taken from the file, in increasing order, and a note says so.
+  /// Class values in the order of the stored labels ({negative, positive} for two). Empty: the
+  /// format's convention, if it has one.
   std::vector<std::string> classes;
+  /// Number of features. LIBSVM files need it; a header or a schema that says otherwise is refused.
+  std::int64_t dim = 0;
+  /// kAuto: by format, schema and number of features, never by what the rows hold.
   Layout layout = Layout::kAuto;
   double row_norm = 0;  ///< rescale longer rows to this norm, bias included; 0: leave rows as is
   bool bias = false;    ///< append a constant-one feature
+  /// The rows are public (training without privacy, test rows): classes and the number of features
+  /// may be taken from them, which a note then says. Otherwise they must be declared.
+  bool public_rows = false;
+  Misfits misfits = Misfits::kRefuse;
+  std::int64_t shown_refusals = Refusals::kShown;
 };
 
 /// A table with the public facts that came with it.
 struct LoadedData {
   Table table;
-  /// What was taken from the file although it was not declared, one sentence each, for the user.
+  /// What was taken from public rows because it was not declared, one sentence each.
   std::vector<std::string> notes;
   /// Declared public bound on the row norms, bias included; 0 if nothing declares one.
   double row_norm_bound = 0;
@@ -42,14 +54,39 @@ struct LoadedData {
   std::vector<std::string> class_names;
 };
 
-/// Maps class values in `labels` to the table's convention, in place, and returns the class names.
-/// Adds a note if the classes came from the labels themselves. `path` is for messages. Fails with
-/// kBadData if the labels are not two classes (kBinary), not whole numbers (kMulticlass), or not
-/// among the declared classes.
-Expected<std::vector<std::string>> map_labels(std::span<float> labels,
-                                              const ReadOptions& options,
-                                              const std::string& path,
-                                              std::vector<std::string>& notes);
+/// From the labels of a file to the table's: -1 and +1, class numbers, or the number itself.
+class LabelMap {
+ public:
+  /// `convention`: the classes of files in this format if none are declared; empty: it has none.
+  /// `path` is for messages. Fails with kUsage if classes are needed but nothing declares them, or
+  /// if the declared ones are not different numbers.
+  static Expected<LabelMap> make(const ReadOptions& options,
+                                 const std::vector<std::string>& convention,
+                                 const std::string& path);
+
+  /// The stored label; none: it does not fit, as misfit() says.
+  std::optional<float> operator()(double label) const;
+  const std::string& misfit() const { return misfit_; }
+  /// A label for rows that don't fit.
+  float null_label() const { return labels_ == LabelKind::kBinary ? -1.0F : 0.0F; }
+
+  /// The class names. Classes that are yet to be taken from public rows are found in `labels`,
+  /// which are then mapped in place, with a note; kBadData if they are not two classes (kBinary) or
+  /// not whole numbers (kMulticlass).
+  Expected<std::vector<std::string>> finish(std::span<float> labels,
+                                            std::vector<std::string>& notes) const;
+
+ private:
+  LabelKind labels_ = LabelKind::kBinary;
+  bool from_rows_ = false;
+  std::vector<float> classes_;
+  std::vector<std::string> names_;
+  std::string path_;
+  std::string misfit_;
+};
+
+/// Fails with kUsage if a header or schema says otherwise than options.dim.
+Expected<void> check_dim(const ReadOptions& options, std::int64_t dim, const std::string& path);
 
 /// Fails with kUsage if an option makes no sense whatever the file.
 Expected<void> check_options(const ReadOptions& options);

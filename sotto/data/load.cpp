@@ -88,10 +88,7 @@ Expected<LoadedData> load_table(const LoadOptions& options) {
     SOTTO_ASSIGN(const Schema schema, Schema::load(options.schema));
     return read_csv(options.path, schema, options);
   }
-  LibsvmOptions libsvm;
-  static_cast<ReadOptions&>(libsvm) = options;
-  libsvm.dim = options.dim;
-  return read_libsvm(options.path, libsvm);
+  return read_libsvm(options.path, options);
 }
 
 Expected<void> write_table(const std::string& path, const Table& table) {
@@ -161,19 +158,9 @@ Expected<DataInfo> describe(const LoadOptions& options,
                             std::optional<std::int64_t> public_n,
                             bool unsafe_diagnostics) {
   const Format format = resolve_format(options);
-  const bool several = format == Format::kNpy || format == Format::kIdx ||
-                       format == Format::kCifar10 || format == Format::kCifar100;
   DataInfo info;
   info.path = options.path;
   info.format = format_name(format);
-  std::error_code error;
-  if (!std::filesystem::is_directory(options.path, error)) {
-    SOTTO_ASSIGN(
-        const InputFile file,
-        InputFile::open(several ? options.path.substr(0, options.path.find(',')) : options.path));
-    info.file_bytes = static_cast<std::int64_t>(file.file_size());
-    info.compressed = file.compressed();
-  }
   info.units = public_n.value_or(data.table.units());
   info.units_declared = public_n.has_value();
   info.persons = data.table.has_units();
@@ -182,7 +169,18 @@ Expected<DataInfo> describe(const LoadOptions& options,
   info.class_names = data.class_names;
   info.feature_names = data.feature_names;
   info.notes = data.notes;
-  if (unsafe_diagnostics) info.diagnostics = diagnose(data);
+  if (!unsafe_diagnostics) return info;
+  info.diagnostics = diagnose(data);
+  const bool several = format == Format::kNpy || format == Format::kIdx ||
+                       format == Format::kCifar10 || format == Format::kCifar100;
+  std::error_code error;
+  if (!std::filesystem::is_directory(options.path, error)) {
+    SOTTO_ASSIGN(
+        const InputFile file,
+        InputFile::open(several ? options.path.substr(0, options.path.find(',')) : options.path,
+                        true));
+    info.diagnostics->file_bytes = static_cast<std::int64_t>(file.file_size());
+  }
   return info;
 }
 

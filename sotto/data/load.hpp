@@ -21,8 +21,7 @@ struct LoadOptions : ReadOptions {
   /// kAuto: csv if a schema is given, else by the name's end (.csv, .npy, idx?-ubyte, and .bin or a
   /// folder for cifar10; .gz is looked through), else libsvm.
   Format format = Format::kAuto;
-  std::string schema;    ///< path of the TOML schema of a CSV file
-  std::int64_t dim = 0;  ///< libsvm: number of features; 0: from the file, with a note
+  std::string schema;  ///< path of the TOML schema of a CSV file
 };
 
 /// The format that load_table will use.
@@ -42,8 +41,6 @@ Expected<void> write_table(const std::string& path, const Table& table);
 struct DataInfo {
   std::string path;
   std::string format;
-  std::int64_t file_bytes = 0;
-  bool compressed = false;
   std::int64_t units = 0;       ///< rows, or persons if there is a unit column
   bool units_declared = false;  ///< `units` is the declared public n
   bool persons = false;         ///< a unit is a person with one or more rows
@@ -55,6 +52,7 @@ struct DataInfo {
 
   /// Computed from the rows: NOT private. Only on explicit request (--unsafe-diagnostics).
   struct Diagnostics {
+    std::int64_t file_bytes = 0;  ///< of the first file: as many as its rows need
     std::int64_t rows = 0;
     std::int64_t largest_unit = 0;         ///< rows of the largest unit
     std::vector<std::int64_t> class_rows;  ///< by class; empty for real labels

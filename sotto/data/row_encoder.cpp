@@ -38,10 +38,14 @@ class RowEncoder::Row {
   int last_group_ = -1;  // a group's columns follow each other
 };
 
-RowEncoder::RowEncoder(const Schema& schema, std::vector<std::size_t> fields, bool multiclass)
+RowEncoder::RowEncoder(const Schema& schema,
+                       std::vector<std::size_t> fields,
+                       bool multiclass,
+                       Misfits misfits)
     : missing_(schema.missing),
       label_(schema.label),
-      signed_label_(schema.label == Schema::Label::kTwoClasses && !multiclass) {
+      signed_label_(schema.label == Schema::Label::kTwoClasses && !multiclass),
+      misfits_(misfits) {
   std::int32_t feature = 0;
   for (std::size_t c = 0; c < schema.columns.size(); ++c) {
     Column column;
@@ -58,6 +62,7 @@ RowEncoder::RowEncoder(const Schema& schema, std::vector<std::size_t> fields, bo
       feature += static_cast<std::int32_t>(column.facts.values.size());
     if (column.facts.other) column.other = feature++;
     if (column.facts.missing_indicator) column.indicator = feature++;
+    if (kind == Kind::kUnit) unit_field_ = column.field;
     if (kind != Kind::kIgnore) columns_.push_back(std::move(column));
   }
 }
@@ -66,19 +71,26 @@ bool RowEncoder::is_missing(std::string_view field) const {
   return std::find(missing_.begin(), missing_.end(), field) != missing_.end();
 }
 
+std::optional<std::string_view> RowEncoder::person_in(
+    std::span<const std::string_view> fields) const {
+  if (!unit_field_ || is_missing(fields[*unit_field_])) return std::nullopt;
+  return fields[*unit_field_];
+}
+
 const char* RowEncoder::encode_numeric(const Column& column,
                                        std::string_view field,
                                        Row& row) const {
   const auto& [min, max] = std::pair(column.facts.min, column.facts.max);
-  double value = 0;
-  const bool missing = is_missing(field);
+  bool missing = is_missing(field);
+  double value = missing ? 0 : number_in(field);
+  if (!std::isfinite(value)) {
+    if (misfits_ == Misfits::kRefuse) return kNotFinite;
+    missing = true;
+  }
   if (missing) {
     if (!column.facts.filler && column.indicator < 0)
       return "is missing, and the schema says neither filler nor missing_indicator for it";
     value = column.facts.filler.value_or(min);
-  } else {
-    value = number_in(field);
-    if (!std::isfinite(value)) return kNotFinite;
   }
   row.set(column.feature, (std::clamp(value, min, max) - min) / (max - min));
   if (missing && column.indicator >= 0) row.set(column.indicator, 1);
@@ -127,7 +139,7 @@ RowEncoder::Fault RowEncoder::encode(std::span<const std::string_view> fields,
                                      TableBuilder::Writer& writer) const {
   Row row(writer, sparse);
   float label = 0;
-  std::int64_t unit = 0;
+  const std::optional<std::string_view> person = person_in(fields);
   for (const Column& column : columns_) {
     const std::string_view field = fields[column.field];
     const char* fault = nullptr;
@@ -145,17 +157,17 @@ RowEncoder::Fault RowEncoder::encode(std::span<const std::string_view> fields,
         fault = encode_label(column, field, label);
         break;
       case Schema::Kind::kUnit:
-        if (is_missing(field)) fault = "is missing, but every row must name its person";
-        // Should two persons share a hash, they share a unit: each is still protected.
-        unit = static_cast<std::int64_t>(std::hash<std::string_view>()(field));
+        if (!person) fault = "is missing, but every row must name its person";
         break;
       case Schema::Kind::kIgnore:
         break;
     }
-    if (fault != nullptr)
+    if (fault != nullptr) {
+      writer.end_null_row(null_label(), person);
       return {column.field, fmt::format("the value of '{}' {}", column.facts.name, fault)};
+    }
   }
-  writer.end_row(label, unit);
+  writer.end_row(label, person.value_or(std::string_view()));
   return {};
 }
 

@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "sotto/data/refusals.hpp"
 #include "sotto/data/schema.hpp"
 #include "sotto/data/table.hpp"
 
@@ -20,18 +22,24 @@ namespace sotto {
 class RowEncoder {
  public:
   /// `fields[c]` is the place of the schema's column c among the fields of a row. Rows are encoded
-  /// as for `multiclass` (0, 1, …) or not (-1, +1) if the label has two classes.
-  RowEncoder(const Schema& schema, std::vector<std::size_t> fields, bool multiclass);
+  /// as for `multiclass` (0, 1, …) or not (-1, +1) if the label has two classes. With kNull a
+  /// numeric field that holds no number counts as missing.
+  RowEncoder(const Schema& schema,
+             std::vector<std::size_t> fields,
+             bool multiclass,
+             Misfits misfits);
 
   struct Fault {
     std::size_t field = 0;
     std::string text;  ///< empty: none
   };
 
-  /// Writes one row. `sparse`: leave zeros out. On a fault nothing of use is written.
+  /// Writes one row; on a fault a null one, of the person that the row names. `sparse`: leave zeros
+  /// out.
   Fault encode(std::span<const std::string_view> fields,
                bool sparse,
                TableBuilder::Writer& writer) const;
+  float null_label() const { return signed_label_ ? -1.0F : 0.0F; }
 
  private:
   struct Hash : std::hash<std::string_view> {
@@ -48,6 +56,7 @@ class RowEncoder {
   class Row;
 
   bool is_missing(std::string_view field) const;
+  std::optional<std::string_view> person_in(std::span<const std::string_view> fields) const;
   const char* encode_numeric(const Column& column, std::string_view field, Row& row) const;
   void encode_categorical(const Column& column, std::string_view field, Row& row) const;
   const char* encode_one_hot(const Column& column, std::string_view field, Row& row) const;
@@ -57,6 +66,8 @@ class RowEncoder {
   std::vector<std::string> missing_;
   Schema::Label label_;
   bool signed_label_;
+  Misfits misfits_;
+  std::optional<std::size_t> unit_field_;
 };
 
 }  // namespace sotto

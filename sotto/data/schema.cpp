@@ -31,10 +31,13 @@ double Schema::row_norm_bound(bool bias) const {
   for (const Column& column : columns) {
     if (column.kind == Kind::kCategorical) sum_squares += 1;
     if (column.kind != Kind::kNumeric) continue;
-    // Present: at most 1. Missing: the indicator, and the scaled filler where there is one.
-    const double filler =
-        column.filler ? (*column.filler - column.min) / (column.max - column.min) : 0;
-    sum_squares += column.missing_indicator ? 1 + filler * filler : 1;
+    // Present: at most 1. Missing: the indicator, and the scaled filler where there is one, in the
+    // precision in which it is stored.
+    const auto filler = static_cast<float>(
+        column.filler ? (*column.filler - column.min) / (column.max - column.min) : 0);
+    sum_squares += column.missing_indicator
+                       ? 1 + static_cast<double>(filler) * static_cast<double>(filler)
+                       : 1;
   }
   return std::sqrt(sum_squares);
 }

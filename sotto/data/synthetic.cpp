@@ -230,7 +230,7 @@ CensusData make_census(std::int64_t rows,
   Generator generator(schema, seed, part);
   std::vector<std::size_t> places(schema.columns.size());
   for (std::size_t c = 0; c < places.size(); ++c) places[c] = c;
-  const RowEncoder encoder(schema, std::move(places), false);
+  const RowEncoder encoder(schema, std::move(places), false, Misfits::kRefuse);
 
   CensusData census;
   census.data.feature_names = schema.feature_names();

@@ -19,13 +19,22 @@ double norm_above(double sum_squares, std::int64_t terms) {
   return std::sqrt(sum_squares) * (1 + static_cast<double>(terms + 4) * 0x1p-53);
 }
 
+/// How far a stored norm may be above the bound: less than the 1e-8 that claims allow for.
+constexpr double kNormSlack = 0x1p-27;
+
+/// The bytes of a number as a name.
+std::string_view name_of(std::span<const std::int64_t> units, std::int64_t row) {
+  if (units.empty()) return {};
+  return {reinterpret_cast<const char*>(&units[index(row)]), sizeof(std::int64_t)};
+}
+
 }  // namespace
 
 std::size_t Table::bytes() const {
   return dense_.size() * sizeof(float) + offsets_.size() * sizeof(std::int64_t) +
          columns_.size() * sizeof(std::int32_t) + values_.size() * sizeof(float) +
          labels_.size() * sizeof(float) + norms_.size() * sizeof(double) +
-         unit_offsets_.size() * sizeof(std::int64_t);
+         unit_offsets_.size() * sizeof(std::int64_t) + null_units_.size();
 }
 
 TableBuilder::TableBuilder(
@@ -80,27 +89,53 @@ std::vector<TableBuilder::Writer> TableBuilder::extend(std::span<const Piece> pi
   return writers;
 }
 
-void TableBuilder::Writer::end_row(float label, std::int64_t unit) {
+void TableBuilder::Writer::end_row(float label, std::string_view unit) {
   const Options& options = builder_->options_;
   const Table& table = builder_->table_;
   if (options.bias) add(static_cast<std::int32_t>(builder_->features_), 1.0F);
   std::int64_t entries = table.dim_;
-  if (table.sparse_) {
-    const std::int64_t end = columns_ - table.columns_.data();
-    entries = end - row_entry_;
-    *offset_++ = end;
-    row_entry_ = end;
-  }
+  if (table.sparse_) entries = columns_ - table.columns_.data() - row_entry_;
+  // Not `entries` terms: norms are the same in both layouts.
+  const double bound = options.row_norm;
   if (const double norm = std::sqrt(sum_squares_);
-      options.row_norm > 0 && norm > options.row_norm) {
-    // The slack keeps rounding to float (2^-24 relative) from lifting the norm above the bound.
-    scale_row(options.row_norm / norm * (1 - 0x1p-22), entries);
+      bound > 0 &&
+      (norm > bound || norm_above(sum_squares_, table.dim_) > bound * (1 + kNormSlack))) {
+    // The slack keeps rounding to float (2^-24 relative) and the norm's own rounding up from
+    // lifting the norm above the bound.
+    const double slack = 0x1p-22 + static_cast<double>(table.dim_ + 4) * 0x1p-52;
+    scale_row(bound / norm * (1 - slack), entries);
   }
-  *norm_++ = norm_above(sum_squares_, table.dim_);  // not `entries`: the same in both layouts
+  next_row(label, norm_above(sum_squares_, table.dim_), unit);
+}
+
+void TableBuilder::Writer::end_null_row(float label, std::optional<std::string_view> unit) {
+  const Table& table = builder_->table_;
+  if (table.sparse_) {
+    const std::int64_t added = columns_ - table.columns_.data() - row_entry_;
+    columns_ -= added;
+    values_ -= added;
+  } else {
+    std::fill_n(row_, table.dim_, 0.0F);
+  }
+  null_rows_.push_back(label_ - table.labels_.data());
+  next_row(label, 0, unit);
+}
+
+void TableBuilder::Writer::next_row(float label,
+                                    double norm,
+                                    std::optional<std::string_view> unit) {
+  if (builder_->table_.sparse_) {
+    row_entry_ = columns_ - builder_->table_.columns_.data();
+    *offset_++ = row_entry_;
+  } else if (row_ != nullptr) {
+    row_ += builder_->table_.stride_;
+  }
   sum_squares_ = 0;
+  *norm_++ = norm;
   *label_++ = label;
-  if (unit_ != nullptr) *unit_++ = unit;
-  if (row_ != nullptr) row_ += table.stride_;
+  if (unit_ == nullptr) return;
+  *unit_++ = unit ? std::ssize(*unit) : kNameless;
+  if (unit) names_ += *unit;
 }
 
 void TableBuilder::Writer::scale_row(double factor, std::int64_t entries) {
@@ -117,6 +152,8 @@ void TableBuilder::commit(std::span<const Writer> writers) {
   for (const Writer& writer : writers) {
     SOTTO_CHECK(row == writer.first_row_);
     row = writer.label_ - table_.labels_.data();
+    null_rows_.insert(null_rows_.end(), writer.null_rows_.begin(), writer.null_rows_.end());
+    if (has_units_) number_units(writer, row);
     if (!table_.sparse_) continue;
     // Close the gap that earlier pieces left by using fewer entries than they reserved.
     const std::int64_t gap = writer.first_entry_ - entries_;
@@ -134,6 +171,28 @@ void TableBuilder::commit(std::span<const Writer> writers) {
   SOTTO_CHECK(row == table_.rows_);
 }
 
+void TableBuilder::add_null_unit(float label) {
+  const Piece one{1, 0};
+  auto writers = extend({&one, 1});
+  writers[0].end_null_row(label);
+  commit(writers);
+}
+
+/// In the order of the rows, whoever wrote them: the numbers do not depend on threads.
+void TableBuilder::number_units(const Writer& writer, std::int64_t end) {
+  std::string_view names = writer.names_;
+  for (std::int64_t i = writer.first_row_; i < end; ++i) {
+    std::int64_t& unit = units_[index(i)];
+    if (unit == kNameless) {
+      unit = names_.fresh();
+      continue;
+    }
+    const std::string_view name = names.substr(0, index(unit));
+    names.remove_prefix(name.size());
+    unit = names_.number(name);
+  }
+}
+
 Table TableBuilder::finish() && {
   table_.dense_.truncate(table_.dense_.size());
   table_.offsets_.truncate(table_.offsets_.size());
@@ -142,12 +201,26 @@ Table TableBuilder::finish() && {
   table_.labels_.truncate(table_.labels_.size());
   table_.norms_.truncate(table_.norms_.size());
   if (has_units_) group_units();
+  if (!has_units_ && !null_rows_.empty()) {
+    table_.null_units_.resize(index(table_.rows_));
+    for (const std::int64_t row : null_rows_) table_.null_units_[index(row)] = 1;
+  }
   return std::move(table_);
 }
 
 void TableBuilder::group_units() {
-  const UnitOrder order = order_by_unit(std::move(units_), table_.unit_offsets_);
-  if (order.identity()) return;
+  const UnitOrder order = order_by_unit(units_, names_.count(), table_.unit_offsets_);
+  units_ = {};
+  std::vector<std::uint8_t> null_rows;
+  if (!null_rows_.empty()) {
+    null_rows.resize(index(table_.rows_));
+    for (const std::int64_t row : null_rows_) null_rows[index(order.target(row))] = 1;
+  }
+  if (!order.identity()) move_rows(order);
+  if (!null_rows_.empty()) drop_null_rows(null_rows);
+}
+
+void TableBuilder::move_rows(const UnitOrder& order) {
   const auto fixed = [](std::int64_t width) {
     return [width](std::int64_t i) { return i * width; };
   };
@@ -170,6 +243,40 @@ void TableBuilder::group_units() {
   table_.offsets_ = std::move(offsets);
 }
 
+/// Rows that do not fit leave their person; of a person without others one stays, as a null unit.
+void TableBuilder::drop_null_rows(std::span<const std::uint8_t> null_rows) {
+  table_.null_units_.resize(index(table_.units()));
+  std::int64_t kept = 0;
+  for (std::int64_t u = 0, begin = 0; u < table_.units(); ++u) {
+    const std::int64_t end = table_.unit_begin(u + 1);
+    const auto is_null = [&](std::int64_t i) { return null_rows[index(i)] != 0; };
+    bool none = true;
+    for (std::int64_t i = begin; i < end; ++i) none = none && is_null(i);
+    table_.null_units_[index(u)] = none ? 1 : 0;
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (is_null(i) && !(none && i == begin)) continue;
+      table_.labels_[index(kept)] = table_.labels_[index(i)];
+      table_.norms_[index(kept)] = table_.norms_[index(i)];
+      if (table_.sparse_) {  // null rows have no entries: those of all others stay where they are
+        table_.offsets_[index(kept + 1)] = table_.offsets_[index(i + 1)];
+      } else if (kept != i) {
+        std::copy_n(table_.row(i), table_.stride_, table_.dense_.data() + kept * table_.stride_);
+      }
+      ++kept;
+    }
+    begin = end;
+    table_.unit_offsets_[index(u + 1)] = kept;
+  }
+  table_.rows_ = kept;
+  table_.labels_.truncate(index(kept));
+  table_.norms_.truncate(index(kept));
+  if (table_.sparse_)
+    table_.offsets_.truncate(index(kept + 1));
+  else
+    table_.dense_.truncate(index(kept * table_.stride_));
+  if (std::ranges::count(table_.null_units_, 1) == 0) table_.null_units_.clear();
+}
+
 Table TableBuilder::dense(std::int64_t rows,
                           std::int64_t dim,
                           std::span<const float> values,
@@ -184,7 +291,7 @@ Table TableBuilder::dense(std::int64_t rows,
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t j = 0; j < dim; ++j)
       writers[0].add(static_cast<std::int32_t>(j), values[index(i * dim + j)]);
-    writers[0].end_row(labels[index(i)], units.empty() ? 0 : units[index(i)]);
+    writers[0].end_row(labels[index(i)], name_of(units, i));
   }
   builder.commit(writers);
   return std::move(builder).finish();
@@ -212,7 +319,7 @@ Table TableBuilder::sparse(std::int64_t dim,
       previous = column;
       writers[0].add(column, values[index(k)]);
     }
-    writers[0].end_row(labels[index(i)], units.empty() ? 0 : units[index(i)]);
+    writers[0].end_row(labels[index(i)], name_of(units, i));
   }
   builder.commit(writers);
   return std::move(builder).finish();

@@ -1,11 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "sotto/core/private_count.hpp"
 #include "sotto/data/paged_array.hpp"
+#include "sotto/data/unit_names.hpp"
 
 namespace sotto {
 
@@ -16,6 +20,10 @@ namespace sotto {
 /// floats (a multiple of 8). Sparse: CSR with 32-bit column indices, strictly increasing in a row.
 /// A *unit* is what the guarantee protects: a row, or all rows of one person. Rows of one unit are
 /// contiguous. All values and labels are finite.
+///
+/// A *null unit* is one whose record did not fit the declaration (docs/data.md). It keeps its place
+/// among the units, owns one row of zeros, and contributes nothing: whoever sums over units gives
+/// it weight 0 in gradients, losses, Hessians and counts alike.
 class Table {
  public:
   PrivateCount rows() const { return rows_; }
@@ -45,6 +53,12 @@ class Table {
     return unit_offsets_.empty() ? u : unit_offsets_[static_cast<std::size_t>(u)];
   }
 
+  /// One byte a unit, 1 for null units; empty if there are none.
+  std::span<const std::uint8_t> null_units() const { return null_units_; }
+  bool is_null_unit(std::int64_t u) const {
+    return !null_units_.empty() && null_units_[static_cast<std::size_t>(u)] != 0;
+  }
+
   /// Bytes held, for the memory figures.
   std::size_t bytes() const;
 
@@ -61,19 +75,24 @@ class Table {
   PagedArray<float> labels_;
   PagedArray<double> norms_;
   PagedArray<std::int64_t> unit_offsets_;
+  std::vector<std::uint8_t> null_units_;
 };
+
+class UnitOrder;
 
 /// Makes tables, with per-row public rules applied while the rows are written. Row order is kept,
 /// except that rows of one unit are brought together (stable; units in order of first appearance).
-/// Values must be finite: whoever reads a file refuses others.
+/// Values must be finite: whoever reads a file refuses others, or ends the row as a null one.
 ///
 /// At once: `dense` or `sparse`. As a stream, without ever holding a second copy of the rows: for
 /// each batch call `extend`, fill the writers (one thread each), `commit`; at the end `finish`.
 class TableBuilder {
  public:
   struct Options {
-    double row_norm = 0;  ///< rescale longer rows to this L2 norm (bias included); 0: leave as is
-    bool bias = false;    ///< append a constant-one feature as the last column
+    /// Rescale longer rows to this L2 norm (bias included), so that no stored norm exceeds it by
+    /// more than 2^-27 of it, whatever the rows; 0: leave rows as they are.
+    double row_norm = 0;
+    bool bias = false;  ///< append a constant-one feature as the last column
   };
 
   /// `values` holds rows x dim floats, row-major, without padding. `units[i]` names row i's person.
@@ -120,11 +139,17 @@ class TableBuilder {
         *values_++ = value;
       }
     }
-    void end_row(float label, std::int64_t unit = 0);
+    /// `unit`: the person's name, by content; for tables with units.
+    void end_row(float label, std::string_view unit = {});
+    /// Ends a row that does not fit: what was added is forgotten. Without units, or without a name,
+    /// it is a null unit (`label`: any that the table's other rows may have); with one it is left
+    /// out of that person's rows, and a person without any others is a null unit.
+    void end_null_row(float label, std::optional<std::string_view> unit = {});
 
    private:
     friend class TableBuilder;
     void scale_row(double factor, std::int64_t entries);
+    void next_row(float label, double norm, std::optional<std::string_view> unit);
 
     const TableBuilder* builder_ = nullptr;
     double sum_squares_ = 0;
@@ -134,7 +159,9 @@ class TableBuilder {
     std::int64_t* offset_ = nullptr;  // sparse: the current row's end
     float* label_ = nullptr;
     double* norm_ = nullptr;
-    std::int64_t* unit_ = nullptr;
+    std::int64_t* unit_ = nullptr;  // lengths of names until commit; kNameless: none
+    std::string names_;
+    std::vector<std::int64_t> null_rows_;
     std::int64_t first_row_ = 0;  // the piece's place in the table
     std::int64_t first_entry_ = 0;
     std::int64_t row_entry_ = 0;  // sparse: where the current row's entries begin
@@ -144,6 +171,9 @@ class TableBuilder {
   /// Ends the batch: `writers` are those of the last extend, each with its piece complete.
   void commit(std::span<const Writer> writers);
 
+  /// Stands for a file without rows: there is nothing to see in it.
+  void add_null_unit(float label);
+
   /// The labels so far, to be mapped to the table's convention.
   std::span<float> labels() { return table_.labels_.span(); }
 
@@ -151,7 +181,12 @@ class TableBuilder {
   Table finish() &&;
 
  private:
+  static constexpr std::int64_t kNameless = -1;
+
+  void number_units(const Writer& writer, std::int64_t end);
   void group_units();
+  void move_rows(const UnitOrder& order);
+  void drop_null_rows(std::span<const std::uint8_t> null_rows);
 
   Options options_;
   std::int64_t features_;
@@ -159,6 +194,8 @@ class TableBuilder {
   Table table_;
   std::int64_t entries_ = 0;
   PagedArray<std::int64_t> units_;
+  UnitNames names_;
+  std::vector<std::int64_t> null_rows_;
 };
 
 }  // namespace sotto

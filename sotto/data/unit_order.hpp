@@ -8,8 +8,8 @@
 
 namespace sotto {
 
-/// A permutation of rows that brings the rows of each unit together: stable, units in order of
-/// their first row. Applied in place with little extra memory.
+/// A permutation of rows that brings the rows of each unit together, stable, in the order of the
+/// units' numbers. Applied in place with little extra memory.
 class UnitOrder {
  public:
   explicit UnitOrder(PagedArray<std::uint32_t> target) : target_(std::move(target)) {}
@@ -26,8 +26,11 @@ class UnitOrder {
   PagedArray<std::uint32_t> target_;
 };
 
-/// Orders rows by unit name and writes the units' row offsets. Takes at most 2^31 rows.
-UnitOrder order_by_unit(PagedArray<std::int64_t> units, PagedArray<std::int64_t>& offsets);
+/// Orders rows by unit, where units[i] < count is row i's, and writes the units' row offsets. Takes
+/// at most 2^31 rows.
+UnitOrder order_by_unit(const PagedArray<std::int64_t>& units,
+                        std::int64_t count,
+                        PagedArray<std::int64_t>& offsets);
 
 template <class T, class From, class To>
 void UnitOrder::apply(T* data, const From& from, const To& to) const {

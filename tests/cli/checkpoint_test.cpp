@@ -30,6 +30,8 @@ class Checkpoints : public ::testing::Test {
                                       "1e-4",
                                       "--row-norm",
                                       "1",
+                                      "--dim",
+                                      "2",
                                       "--method",
                                       "dp-gd",
                                       "--steps",
@@ -150,8 +152,18 @@ TEST_F(Checkpoints, AnotherDataFileIsNoticedByItsNameAndNotByItsTime) {
 }
 
 TEST_F(Checkpoints, OptionsThatDontFit) {
-  const auto alone = sotto(
-      {"train", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1", "--resume", data_, model_});
+  const auto alone = sotto({"train",
+                            "--epsilon",
+                            "1",
+                            "--delta",
+                            "1e-4",
+                            "--row-norm",
+                            "1",
+                            "--dim",
+                            "2",
+                            "--resume",
+                            data_,
+                            model_});
   EXPECT_EQ(alone.code, 2);
   EXPECT_THAT(alone.err, HasSubstr("--checkpoint"));
   EXPECT_EQ(sotto(command({"--every", "0"}, "10")).code, 2);
@@ -162,6 +174,8 @@ TEST_F(Checkpoints, OptionsThatDontFit) {
                              "1e-4",
                              "--row-norm",
                              "1",
+                             "--dim",
+                             "2",
                              "--method",
                              "dp-agd",
                              "--checkpoint",

@@ -17,8 +17,17 @@ using ::testing::HasSubstr;
 class Constraints : public ::testing::Test {
  protected:
   CommandResult train(std::vector<std::string> more) const {
-    std::vector<std::string> arguments = {
-        "train", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1", "--seed", "1"};
+    std::vector<std::string> arguments = {"train",
+                                          "--epsilon",
+                                          "1",
+                                          "--delta",
+                                          "1e-4",
+                                          "--row-norm",
+                                          "1",
+                                          "--dim",
+                                          "2",
+                                          "--seed",
+                                          "1"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     arguments.insert(arguments.end(), {data_, model_});
     return sotto(arguments);

@@ -229,7 +229,7 @@ TEST(Network, Mistakes) {
                                              {"--method", "dp-newton"},
                                              {"--constraint", "l1:3"},
                                              {"--row-max", "1"},
-                                             {"--row-norm", "1"},
+                                             {"--row-norm", "1", "--dim", "2"},
                                              {"--loss", "sigmoid"}}) {
     std::vector<std::string> words = {"train", "--model", network, "--epsilon", "1"};
     words.insert(words.end(), {"--delta", "1e-3"});

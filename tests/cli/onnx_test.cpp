@@ -21,6 +21,8 @@ struct Networks {
 
   CommandResult train(const std::vector<std::string>& more, const std::string& model) const {
     std::vector<std::string> arguments = {"train",
+                                          "--classes",
+                                          "-1,1",
                                           "--epsilon",
                                           "8",
                                           "--delta",
@@ -84,6 +86,8 @@ TEST(OnnxCommands, LinearModelsAreExportedToo) {
                    "dp-gd",
                    "--row-norm",
                    "1",
+                   "--dim",
+                   "2",
                    "--steps",
                    "3",
                    n.data,

@@ -219,17 +219,20 @@ TEST(Methods, ListAndDescribe) {
 TEST(Data, InfoTellsPublicFactsOnly) {
   const TempDir dir;
   const std::string data = dir.write("train.svm", small_libsvm());
-  const auto info = sotto({"data", "info", data, "--json"});
+  const auto info = sotto({"data", "info", data, "--dim", "2", "--json"});
   ASSERT_EQ(info.code, 0) << info.err;
   const auto json = nlohmann::json::parse(info.out);
   EXPECT_EQ(json["units"], 200);
   EXPECT_FALSE(json.contains("diagnostics"));
+  EXPECT_FALSE(json.contains("file_bytes")) << "as many as the rows need";
+  EXPECT_EQ(sotto({"data", "info", data}).code, 2) << "no number of features from the rows";
   EXPECT_TRUE(
       nlohmann::json::parse(sotto({"data", "info", data, "--json", "--unsafe-diagnostics"}).out)
           .contains("diagnostics"));
-  EXPECT_EQ(nlohmann::json::parse(
-                sotto({"data", "info", data, "--json", "--public-n", "250"}).out)["units"],
-            250);
+  EXPECT_EQ(
+      nlohmann::json::parse(
+          sotto({"data", "info", data, "--dim", "2", "--json", "--public-n", "250"}).out)["units"],
+      250);
 }
 
 TEST(Data, ConvertsAndTrainsFromTheResult) {
@@ -245,6 +248,10 @@ TEST(Data, ConvertsAndTrainsFromTheResult) {
                   "1e-4",
                   "--row-norm",
                   "1",
+                  "--dim",
+                  "2",
+                  "--classes",
+                  "-1,1",
                   "--seed",
                   "1",
                   path,
@@ -288,6 +295,8 @@ TEST(PhaseRetrieval, IsMadeAndTrained) {
                           "phase-retrieval:6",
                           "--row-norm",
                           "1",
+                          "--dim",
+                          "4",
                           "--epsilon",
                           "4",
                           "--delta",

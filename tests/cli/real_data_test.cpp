@@ -78,6 +78,8 @@ TEST(RealData, A9aInOneCommand) {
                           "nonconvex:1e-3",
                           "--row-norm",
                           "3.7417",
+                          "--dim",
+                          "123",
                           "--epsilon",
                           "0.2",
                           "--delta",

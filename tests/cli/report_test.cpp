@@ -23,7 +23,7 @@ class Report : public ::testing::Test {
  protected:
   CommandResult train(std::vector<std::string> more, const std::string& prefix = "") const {
     std::vector<std::string> arguments = {
-        "train", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1", "-q"};
+        "train", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1", "--dim", "2", "-q"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     arguments.insert(arguments.end(), {data_, dir_.file("model.json")});
     return sotto(arguments, prefix);
@@ -188,8 +188,17 @@ std::string on_a_terminal(const std::vector<std::string>& arguments, const char*
 }
 
 TEST_F(Report, ATerminalShowsTheRunLive) {
-  std::vector<std::string> command = {
-      "train", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1", data_, dir_.file("m.json")};
+  std::vector<std::string> command = {"train",
+                                      "--epsilon",
+                                      "1",
+                                      "--delta",
+                                      "1e-4",
+                                      "--row-norm",
+                                      "1",
+                                      "--dim",
+                                      "2",
+                                      data_,
+                                      dir_.file("m.json")};
   const std::string shown = on_a_terminal(command, "xterm");
   EXPECT_THAT(shown,
               AllOf(HasSubstr("dp-gd [##"),

@@ -57,7 +57,7 @@ TEST_F(Cifar, BadFiles) {
                "multiple of 3073");
   EXPECT_FAILS(read_cifar(write("x.bin", record("\x0a", 0)), CifarKind::kTen, classes()),
                ErrorKind::kBadData,
-               "not below 10");
+               "x.bin:1:1: the label is not one of the declared classes");
   EXPECT_FAILS(read_cifar("/nonexistent.bin", CifarKind::kTen, classes()), ErrorKind::kIo, "");
   LoadOptions options;
   options.path = "data_batch_1.bin";

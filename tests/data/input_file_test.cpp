@@ -11,6 +11,11 @@ using test::gzip;
 
 class InputFileTest : public test::DataTest {
  protected:
+  static ReadOptions two_features() {
+    ReadOptions options;
+    options.dim = 2;
+    return options;
+  }
   static std::string read_in_pieces(InputFile& file, std::size_t piece) {
     std::string all;
     std::string buffer(piece, '\0');
@@ -45,7 +50,7 @@ TEST_F(InputFileTest, PlainAndGzipGiveTheSameBytesTwice) {
 TEST_F(InputFileTest, GzipCutAnywhereIsRefused) {
   const std::string packed = gzip("+1 1:0.5 2:1\n-1 1:1\n+1 2:0.25\n");
   for (std::size_t length = 1; length < packed.size(); ++length) {
-    const auto data = read_libsvm(write("cut.gz", packed.substr(0, length)), {});
+    const auto data = read_libsvm(write("cut.gz", packed.substr(0, length)), two_features());
     ASSERT_FALSE(data) << length;
     EXPECT_EQ(data.error().kind, ErrorKind::kBadData) << length;
     if (length >= 2) {
@@ -61,12 +66,12 @@ TEST_F(InputFileTest, DamagedGzipIsRefused) {
   for (std::size_t i = 10; i < packed.size(); ++i) {  // the first ten bytes are the header
     std::string damaged = packed;
     damaged[i] = static_cast<char>(damaged[i] ^ 0x55);
-    const auto data = read_libsvm(write("bad.gz", damaged), {});
+    const auto data = read_libsvm(write("bad.gz", damaged), two_features());
     EXPECT_FALSE(data.has_value()) << "the checksum covers every byte, here " << i;
     refused += data ? 0 : 1;
   }
   EXPECT_EQ(refused, packed.size() - 10);
-  EXPECT_FAILS(read_libsvm(write("tail.gz", packed + "garbage"), {}),
+  EXPECT_FAILS(read_libsvm(write("tail.gz", packed + "garbage"), two_features()),
                ErrorKind::kBadData,
                "the gzip data is damaged");
 }

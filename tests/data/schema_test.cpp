@@ -82,8 +82,9 @@ negative = "<=50K"
                                       "s2",
                                       "s3"}));
   EXPECT_EQ(schema->class_names(), (std::vector<std::string>{"<=50K", ">50K"}));
-  // age: 1 + (30 / 120.5)^2 where missing; a, b, job and the one-hot group: 1 each.
-  const double squares = 1 + std::pow(30 / 120.5, 2) + 4;
+  // age: 1 + (30 / 120.5)^2 where missing, in the float that is stored; a, b, job and the one-hot
+  // group: 1 each.
+  const double squares = 1 + std::pow(static_cast<double>(static_cast<float>(30 / 120.5)), 2) + 4;
   EXPECT_NEAR(schema->row_norm_bound(false), std::sqrt(squares), 1e-12);
   EXPECT_NEAR(schema->row_norm_bound(true), std::sqrt(squares + 1), 1e-12);
   EXPECT_EQ(schema->max_entries(), 6);

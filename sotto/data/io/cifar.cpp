@@ -53,20 +53,32 @@ Expected<LoadedData> read_cifar(const std::string& path,
   const std::int64_t label_bytes = kind == CifarKind::kTen ? 1 : 2;
   const std::int64_t record = label_bytes + kPixels;
   const std::int64_t classes = kind == CifarKind::kTen ? 10 : 100;
+  std::vector<std::string> convention;
+  if (options.labels == LabelKind::kMulticlass)
+    for (std::int64_t c = 0; c < classes; ++c) convention.push_back(std::to_string(c));
+  SOTTO_ASSIGN(const LabelMap label_of, LabelMap::make(options, convention, path));
+  SOTTO_TRY(check_dim(options, kPixels, path));
   const bool sparse = options.layout == Layout::kSparse;
-  TableBuilder builder(kPixels, sparse, {options.row_norm, options.bias});
-  const auto decode = [&](std::int64_t,
-                          const char* bytes,
-                          TableBuilder::Writer& writer) -> std::optional<std::int64_t> {
-    const auto byte = [&](std::int64_t j) { return static_cast<unsigned char>(bytes[j]); };
-    for (std::int64_t j = 0; j < kPixels; ++j)
-      if (const auto pixel = byte(label_bytes + j); pixel != 0 || !sparse)
-        writer.add(static_cast<std::int32_t>(j), static_cast<float>(pixel) / 255.0F);
-    writer.end_row(byte(label_bytes - 1));
-    return std::nullopt;
-  };
+  LoadedData data;
+  data.row_norm_bound = std::sqrt(static_cast<double>(kPixels + (options.bias ? 1 : 0)));
+  if (options.row_norm > 0) data.row_norm_bound = std::min(data.row_norm_bound, options.row_norm);
+  TableBuilder builder(kPixels, sparse, {data.row_norm_bound, options.bias});
+  const auto decode =
+      [&](std::int64_t row, const char* bytes, TableBuilder::Writer& writer, Refusals& refusals) {
+        const auto byte = [&](std::int64_t j) { return static_cast<unsigned char>(bytes[j]); };
+        const auto label = label_of(byte(label_bytes - 1));
+        if (!label) {
+          refusals.add(row + 1, label_bytes, label_of.misfit());
+          return writer.end_null_row(label_of.null_label());
+        }
+        for (std::int64_t j = 0; j < kPixels; ++j)
+          if (const auto pixel = byte(label_bytes + j); pixel != 0 || !sparse)
+            writer.add(static_cast<std::int32_t>(j), static_cast<float>(pixel) / 255.0F);
+        writer.end_row(*label);
+      };
+  Refusals refusals(path, options.shown_refusals);
   for (const std::string& name : files) {
-    SOTTO_ASSIGN(InputFile file, InputFile::open(name));
+    SOTTO_ASSIGN(InputFile file, InputFile::open(name, options.misfits == Misfits::kNull));
     const auto size = static_cast<std::int64_t>(file.file_size());
     if (file.compressed() || size % record != 0)
       return fail(ErrorKind::kBadData,
@@ -76,22 +88,13 @@ Expected<LoadedData> read_cifar(const std::string& path,
                               classes,
                               record,
                               size));
-    SOTTO_TRY(read_matrix(file, size / record, record, kPixels, decode, builder));
+    Refusals found(name, options.shown_refusals);
+    SOTTO_TRY(read_matrix(file, size / record, record, kPixels, decode, builder, found));
+    refusals.append(std::move(found));
   }
-  const auto labels = builder.labels();
-  if (std::any_of(labels.begin(), labels.end(), [&](float label) {
-        return label >= static_cast<float>(classes);
-      }))
-    return fail(
-        ErrorKind::kBadData,
-        fmt::format("{}: a label is not below {}: this is not CIFAR-{}.", path, classes, classes));
-  ReadOptions with_classes = options;
-  if (with_classes.classes.empty() && options.labels == LabelKind::kMulticlass)
-    for (std::int64_t c = 0; c < classes; ++c) with_classes.classes.push_back(std::to_string(c));
-  LoadedData data;
-  SOTTO_ASSIGN(data.class_names, map_labels(builder.labels(), with_classes, path, data.notes));
-  data.row_norm_bound = std::sqrt(static_cast<double>(kPixels + (options.bias ? 1 : 0)));
-  if (options.row_norm > 0) data.row_norm_bound = std::min(data.row_norm_bound, options.row_norm);
+  SOTTO_TRY(refusals.settle(options.misfits));
+  if (builder.labels().empty()) builder.add_null_unit(label_of.null_label());
+  SOTTO_ASSIGN(data.class_names, label_of.finish(builder.labels(), data.notes));
   data.table = std::move(builder).finish();
   return data;
 }

@@ -29,13 +29,11 @@ class Splitter {
   /// False if a quoted field does not end, or goes on after its end; fields() then end before it.
   bool split(std::string_view line) {
     fields_.clear();
-    places_.clear();
     unquoted_.clear();
     unquoted_.reserve(line.size());  // views into it must not move
     std::size_t begin = 0;
     for (;;) {
       const std::size_t quote = std::min(line.find_first_not_of(blanks_, begin), line.size());
-      places_.push_back(quote);
       std::size_t end = 0;
       if (quote < line.size() && line[quote] == '"') {
         const std::optional<std::size_t> close = add_quoted(line, quote);
@@ -51,8 +49,6 @@ class Splitter {
   }
 
   const std::vector<std::string_view>& fields() const { return fields_; }
-  /// Where field k begins in the line, from 0; also that of a bad last field.
-  std::size_t place(std::size_t k) const { return places_[k]; }
 
  private:
   /// Returns where the separator after the field is.
@@ -79,7 +75,6 @@ class Splitter {
   char separator_;
   const char* blanks_;
   std::vector<std::string_view> fields_;
-  std::vector<std::size_t> places_;
   std::string unquoted_;
 };
 
@@ -137,16 +132,15 @@ Expected<std::vector<std::size_t>> match_header(std::string_view header,
       return bad(fmt::format("the header names column '{}' twice.", column.name));
     fields.push_back(static_cast<std::size_t>(place - names.begin()));
   }
-  if (names.size() != schema.columns.size()) {
-    for (const std::string_view name : names)
-      if (std::none_of(schema.columns.begin(), schema.columns.end(), [&](const auto& column) {
-            return column.name == name;
-          }))
-        return bad(
-            fmt::format("the schema does not declare the header's column '{}'. Declare it, "
-                        "with kind = \"ignore\" if it is not to be used.",
-                        name));
-  }
+  // Not by name: if the file has no header after all, this line is somebody's row.
+  for (std::size_t k = 0; k < names.size(); ++k)
+    if (std::none_of(schema.columns.begin(), schema.columns.end(), [&](const auto& column) {
+          return column.name == names[k];
+        }))
+      return bad(
+          fmt::format("the schema does not declare column {} of the header. Declare it, "
+                      "with kind = \"ignore\" if it is not to be used.",
+                      k + 1));
   return fields;
 }
 
@@ -165,31 +159,35 @@ RowFormat csv_format(const Schema& schema, const RowEncoder& encoder, bool spars
   format.parse = [&schema, &encoder, sparse](std::string_view chunk,
                                              std::int64_t first_line,
                                              TableBuilder::Writer& writer,
-                                             LineErrors& errors) {
+                                             Refusals& refusals) {
     Splitter splitter(schema.separator);
     const std::size_t expected = schema.columns.size();
     for_each_line(chunk, first_line, [&](std::string_view line, std::int64_t number) {
       if (!is_row(line, schema.comment)) return;
-      const auto report = [&](std::size_t place, std::string text) {
-        errors.add(number, static_cast<std::int64_t>(place) + 1, std::move(text));
+      const auto refuse = [&](std::size_t field, std::string_view rule) {
+        refusals.add(number, static_cast<std::int64_t>(field) + 1, rule);
       };
+      // A line whose fields can't be told apart names nobody: it is a unit of its own.
+      const auto refuse_line = [&](std::size_t field, std::string_view rule) {
+        refuse(field, rule);
+        writer.end_null_row(encoder.null_label());
+      };
+      if (is_too_long(line)) return refuse_line(0, kLineTooLong);
       const bool closed = splitter.split(line);
       const auto& fields = splitter.fields();
-      if (!closed) return report(splitter.place(fields.size()), kBadQuote);
+      if (!closed) return refuse_line(fields.size(), kBadQuote);
       if (fields.size() < expected)
-        return report(line.size(),
-                      fmt::format("the row has too few fields: {} instead of the schema's {}",
-                                  fields.size(),
-                                  expected));
+        return refuse_line(
+            fields.size() - 1,
+            fmt::format("the row has too few fields; the schema declares {}", expected));
       if (fields.size() > expected)
-        return report(splitter.place(expected),
-                      fmt::format("the row has too many fields: {} instead of the schema's {}",
-                                  fields.size(),
-                                  expected));
-      RowEncoder::Fault fault = encoder.encode(fields, sparse, writer);
-      if (!fault.text.empty()) report(splitter.place(fault.field), std::move(fault.text));
+        return refuse_line(
+            expected, fmt::format("the row has too many fields; the schema declares {}", expected));
+      const RowEncoder::Fault fault = encoder.encode(fields, sparse, writer);
+      if (!fault.text.empty()) refuse(fault.field, fault.text);
     });
   };
+  format.null_label = encoder.null_label();
   return format;
 }
 
@@ -222,7 +220,7 @@ Expected<LoadedData> read_csv(const std::string& path,
   if (!options.classes.empty())
     return fail(ErrorKind::kUsage,
                 "classes of a CSV file are declared in its schema, not as options.");
-  SOTTO_ASSIGN(InputFile file, InputFile::open(path));
+  SOTTO_ASSIGN(InputFile file, InputFile::open(path, options.misfits == Misfits::kNull));
   LineBatches source(std::move(file));
   std::vector<std::size_t> fields(schema.columns.size());
   for (std::size_t c = 0; c < fields.size(); ++c) fields[c] = c;
@@ -241,13 +239,15 @@ Expected<LoadedData> read_csv(const std::string& path,
   if (options.row_norm > 0) data.row_norm_bound = std::min(data.row_norm_bound, options.row_norm);
 
   const std::int64_t dim = std::ssize(schema.feature_names());
+  SOTTO_TRY(check_dim(options, dim, path));
   const bool sparse = options.layout == Layout::kAuto ? 4 * schema.max_entries() <= dim
                                                       : options.layout == Layout::kSparse;
-  const RowEncoder encoder(schema, std::move(fields), options.labels == LabelKind::kMulticlass);
+  const RowEncoder encoder(
+      schema, std::move(fields), options.labels == LabelKind::kMulticlass, options.misfits);
   RowFormat format = csv_format(schema, encoder, sparse);
   format.skip_lines = skipped;
-  TableBuilder builder(dim, sparse, {options.row_norm, options.bias}, schema.has_units);
-  SOTTO_TRY(read_rows(source, format, builder));
+  TableBuilder builder(dim, sparse, {data.row_norm_bound, options.bias}, schema.has_units);
+  SOTTO_TRY(read_rows(source, format, options, builder));
   data.table = std::move(builder).finish();
   return data;
 }

@@ -15,9 +15,9 @@ namespace sotto {
 /// Class names and the declared bound on row norms come from the schema. `options.classes` must be
 /// empty. Layout kAuto: sparse if at most a quarter of the features can be non-zero.
 /// Parsing uses all threads; peak memory is the table's plus about 10 MB.
-/// Fails with kIo, kBadData (path:line:column for each of the first ten bad lines: too few or too
-/// many fields, an unclosed quote, a value that is not a number, a missing value without a rule, an
-/// undeclared label; a header that differs) or kUsage (options that don't fit the schema).
+/// Fails with kIo, kBadData (refused rows: too few or too many fields, an unclosed quote, a value
+/// that is not a number, a missing value without a rule, an undeclared label, no person; a header
+/// that differs) or kUsage (options that don't fit the schema).
 Expected<LoadedData> read_csv(const std::string& path,
                               const Schema& schema,
                               const ReadOptions& options);

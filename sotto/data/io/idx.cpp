@@ -43,6 +43,10 @@ Expected<LoadedData> read_idx(const std::string& images_path,
                               const std::string& labels_path,
                               const ReadOptions& options) {
   SOTTO_TRY(check_options(options));
+  std::vector<std::string> convention;  // MNIST's and its kin's: ten classes
+  if (options.labels == LabelKind::kMulticlass)
+    for (int c = 0; c < 10; ++c) convention.push_back(std::to_string(c));
+  SOTTO_ASSIGN(const LabelMap label_of, LabelMap::make(options, convention, labels_path));
   SOTTO_ASSIGN(InputFile images, InputFile::open(images_path));
   SOTTO_ASSIGN(const auto shape, read_header(images));
   SOTTO_ASSIGN(InputFile label_file, InputFile::open(labels_path));
@@ -55,7 +59,9 @@ Expected<LoadedData> read_idx(const std::string& images_path,
       return bad(images, "the header is damaged: it announces empty or far too large images.");
     pixels *= shape[i];
   }
-  if (rows < 1) return bad(images, "the file has no rows.");
+  const bool may_be_empty = options.misfits == Misfits::kNull;
+  if (rows < 1 && !may_be_empty) return bad(images, "the file has no rows.");
+  SOTTO_TRY(check_dim(options, pixels, images_path));
   if (label_shape[0] != rows)
     return bad(images,
                fmt::format("the numbers of rows differ: {} here, {} labels in {}.",
@@ -73,21 +79,28 @@ Expected<LoadedData> read_idx(const std::string& images_path,
   SOTTO_TRY(expect_end(label_file));
 
   const bool sparse = options.layout == Layout::kSparse;
-  TableBuilder builder(pixels, sparse, {options.row_norm, options.bias});
-  const auto decode = [&](std::int64_t row,
-                          const char* bytes,
-                          TableBuilder::Writer& writer) -> std::optional<std::int64_t> {
-    for (std::int64_t j = 0; j < pixels; ++j)
-      if (const auto pixel = static_cast<unsigned char>(bytes[j]); pixel != 0 || !sparse)
-        writer.add(static_cast<std::int32_t>(j), static_cast<float>(pixel) / 255.0F);
-    writer.end_row(static_cast<unsigned char>(labels[static_cast<std::size_t>(row)]));
-    return std::nullopt;
-  };
-  SOTTO_TRY(read_matrix(images, rows, pixels, pixels, decode, builder));
   LoadedData data;
-  SOTTO_ASSIGN(data.class_names, map_labels(builder.labels(), options, labels_path, data.notes));
   data.row_norm_bound = std::sqrt(static_cast<double>(pixels + (options.bias ? 1 : 0)));
   if (options.row_norm > 0) data.row_norm_bound = std::min(data.row_norm_bound, options.row_norm);
+  TableBuilder builder(pixels, sparse, {data.row_norm_bound, options.bias});
+  const auto decode =
+      [&](std::int64_t row, const char* bytes, TableBuilder::Writer& writer, Refusals& refusals) {
+        const auto label =
+            label_of(static_cast<unsigned char>(labels[static_cast<std::size_t>(row)]));
+        if (!label) {
+          refusals.add(row + 1, 1, label_of.misfit());
+          return writer.end_null_row(label_of.null_label());
+        }
+        for (std::int64_t j = 0; j < pixels; ++j)
+          if (const auto pixel = static_cast<unsigned char>(bytes[j]); pixel != 0 || !sparse)
+            writer.add(static_cast<std::int32_t>(j), static_cast<float>(pixel) / 255.0F);
+        writer.end_row(*label);
+      };
+  Refusals refusals(labels_path, options.shown_refusals);  // pixels always fit
+  SOTTO_TRY(read_matrix(images, rows, pixels, pixels, decode, builder, refusals));
+  SOTTO_TRY(refusals.settle(options.misfits));
+  if (rows == 0) builder.add_null_unit(label_of.null_label());
+  SOTTO_ASSIGN(data.class_names, label_of.finish(builder.labels(), data.notes));
   data.table = std::move(builder).finish();
   return data;
 }

@@ -58,7 +58,7 @@ const std::string& InputFile::path() const { return state_->path; }
 bool InputFile::compressed() const { return state_->gzip; }
 std::size_t InputFile::file_size() const { return state_->size; }
 
-Expected<InputFile> InputFile::open(const std::string& path) {
+Expected<InputFile> InputFile::open(const std::string& path, bool may_be_empty) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
     const char* remedy = errno == ENOENT ? " Check the path." : " Check its permissions.";
@@ -72,7 +72,7 @@ Expected<InputFile> InputFile::open(const std::string& path) {
   if (known && S_ISDIR(facts.st_mode))
     return fail(ErrorKind::kIo,
                 fmt::format("{}: is a directory. Give the path of a data file.", path));
-  if (known && S_ISREG(facts.st_mode) && facts.st_size == 0)
+  if (known && S_ISREG(facts.st_mode) && facts.st_size == 0 && !may_be_empty)
     return fail(ErrorKind::kBadData,
                 fmt::format("{}: the file is empty. A data file needs at least one row.", path));
   ::posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);

@@ -14,7 +14,8 @@ namespace sotto {
 /// for compressed data that is cut short or damaged.
 class InputFile {
  public:
-  static Expected<InputFile> open(const std::string& path);
+  /// `may_be_empty`: a file of no bytes is no failure.
+  static Expected<InputFile> open(const std::string& path, bool may_be_empty = false);
   InputFile(InputFile&&) noexcept;
   InputFile& operator=(InputFile&&) noexcept;
   ~InputFile();

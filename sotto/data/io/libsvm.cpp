@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "sotto/core/parallel.hpp"
 #include "sotto/data/io/numbers.hpp"
@@ -14,7 +15,6 @@ namespace sotto {
 namespace {
 
 constexpr std::int64_t kMaxDim = std::numeric_limits<std::int32_t>::max() - 2;
-constexpr double kDenseShare = 0.25;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
@@ -82,21 +82,30 @@ Expected<Survey> survey_file(LineBatches& source) {
   return total;
 }
 
-/// Parses one row; on a fault returns its text and leaves `p` where it is.
+/// Parses one row.
 class RowParser {
  public:
-  RowParser(std::int64_t dim, bool declared_dim) : dim_(dim), declared_dim_(declared_dim) {}
+  RowParser(std::int64_t dim, bool declared_dim, const LabelMap& labels)
+      : dim_(dim), declared_dim_(declared_dim), labels_(labels) {}
 
-  const char* parse(const char*& p, const char* end, TableBuilder::Writer& writer) const {
+  /// On a fault returns its rule; `field` is then the number of the bad field (the label is 1).
+  const char* parse(std::string_view line,
+                    TableBuilder::Writer& writer,
+                    std::int64_t& field) const {
+    const char* p = line.data();
+    const char* end = p + line.size();
     skip_blanks(p, end);
-    double label = 0;
-    const char* after = parse_number(p, end, label);
+    field = 1;
+    double number = 0;
+    const char* after = parse_number(p, end, number);
     if (after == nullptr || !ends_token(after, end))
       return "the label is not a number. A line is: label index:value index:value …";
-    if (!fits_float(label)) return "the label is not finite (NaN, infinity or too large)";
+    const std::optional<float> label = labels_(number);
+    if (!label) return labels_.misfit().c_str();
     p = after;
     std::int64_t previous = 0;
     for (skip_blanks(p, end); p != end; skip_blanks(p, end)) {
+      ++field;
       std::int64_t index = 0;
       const char* digit = p;
       while (digit != end && is_digit(*digit) && index <= kMaxDim)
@@ -114,9 +123,10 @@ class RowParser {
       previous = index;
       p = after;
     }
-    writer.end_row(static_cast<float>(label));
+    writer.end_row(*label);
     return nullptr;
   }
+  float null_label() const { return labels_.null_label(); }
 
  private:
   static void skip_blanks(const char*& p, const char* end) {
@@ -144,6 +154,7 @@ class RowParser {
 
   std::int64_t dim_;
   bool declared_dim_;
+  const LabelMap& labels_;
 };
 
 RowFormat libsvm_format(const RowParser& parser) {
@@ -152,54 +163,62 @@ RowFormat libsvm_format(const RowParser& parser) {
   format.parse = [parser](std::string_view chunk,
                           std::int64_t first_line,
                           TableBuilder::Writer& writer,
-                          LineErrors& errors) {
+                          Refusals& refusals) {
     const bool comments = chunk.find('#') != chunk.npos;
     for_each_line(chunk, first_line, [&](std::string_view line, std::int64_t number) {
       if (comments) line = without_comment(line);
       if (!is_row(line)) return;
-      const char* p = line.data();
-      if (const char* fault = parser.parse(p, line.data() + line.size(), writer))
-        errors.add(number, p - line.data() + 1, fault);
+      std::int64_t field = 1;
+      const char* fault = is_too_long(line) ? kLineTooLong : parser.parse(line, writer, field);
+      if (fault == nullptr) return;
+      refusals.add(number, field, fault);
+      writer.end_null_row(parser.null_label());
     });
   };
+  format.null_label = parser.null_label();
   return format;
 }
 
 }  // namespace
 
-Expected<LoadedData> read_libsvm(const std::string& path, const LibsvmOptions& options) {
+Expected<LoadedData> read_libsvm(const std::string& path, const ReadOptions& options) {
   SOTTO_TRY(check_options(options));
   if (options.dim < 0 || options.dim > kMaxDim)
     return fail(ErrorKind::kUsage,
                 fmt::format("dim must be between 1 and {}, but is {}. Set --dim to the number of "
-                            "features, or leave it out.",
+                            "features.",
                             kMaxDim,
                             options.dim));
-  SOTTO_ASSIGN(InputFile file, InputFile::open(path));
+  // Public rows say themselves which two classes they have; 0 and 1 are common.
+  std::vector<std::string> convention;
+  if (options.labels == LabelKind::kBinary && !options.public_rows) convention = {"-1", "1"};
+  SOTTO_ASSIGN(const LabelMap labels, LabelMap::make(options, convention, path));
+  if (options.dim == 0 && !options.public_rows)
+    return fail(ErrorKind::kUsage,
+                fmt::format("{}: the number of features must be declared. Taken from the rows it "
+                            "would tell about them. Give --dim N, for example --dim 123.",
+                            path));
+  SOTTO_ASSIGN(InputFile file, InputFile::open(path, options.misfits == Misfits::kNull));
   LineBatches source(std::move(file));
   LoadedData data;
   std::int64_t dim = options.dim;
-  bool sparse = options.layout == Layout::kSparse;
-  if (dim == 0 || options.layout == Layout::kAuto) {
+  if (dim == 0) {
     SOTTO_ASSIGN(const Survey survey, survey_file(source));
-    if (dim == 0) {
-      dim = std::min(survey.largest_index, kMaxDim);
-      data.notes.push_back(fmt::format(
-          "dim {} taken from the largest feature index in {}: the number of features is "
-          "treated as public. Declare it with --dim to be sure.",
-          dim,
-          path));
-    }
-    const auto cells = static_cast<double>(survey.count.rows) * static_cast<double>(dim);
-    if (options.layout == Layout::kAuto)
-      sparse = static_cast<double>(survey.count.entries) <= kDenseShare * cells;
+    dim = std::min(survey.largest_index, kMaxDim);
+    data.notes.push_back(fmt::format(
+        "dim {} taken from the largest feature index in {}, whose rows are treated as public.",
+        dim,
+        path));
   }
+  const bool sparse = options.layout == Layout::kAuto ? dim > kMostDenseFeatures
+                                                      : options.layout == Layout::kSparse;
   TableBuilder builder(dim, sparse, {options.row_norm, options.bias});
-  SOTTO_TRY(read_rows(source, libsvm_format(RowParser(dim, options.dim > 0)), builder));
+  const RowParser parser(dim, options.dim > 0, labels);
+  SOTTO_TRY(read_rows(source, libsvm_format(parser), options, builder));
   if (dim == 0)
     return fail(ErrorKind::kBadData,
                 path + ": no row has a feature. A line is: label index:value index:value …");
-  SOTTO_ASSIGN(data.class_names, map_labels(builder.labels(), options, path, data.notes));
+  SOTTO_ASSIGN(data.class_names, labels.finish(builder.labels(), data.notes));
   data.row_norm_bound = options.row_norm;
   data.table = std::move(builder).finish();
   return data;

@@ -5,8 +5,8 @@
 
 namespace sotto {
 
-LineBatches::LineBatches(InputFile file, std::size_t batch_bytes)
-    : file_(std::move(file)), batch_bytes_(batch_bytes) {
+LineBatches::LineBatches(InputFile file, std::size_t batch_bytes, std::size_t longest_line)
+    : file_(std::move(file)), batch_bytes_(batch_bytes), longest_line_(longest_line) {
   // One byte more than the text can have, so that reading it shows its end; gzip shrinks by 1032 at
   // most.
   batch_bytes_ = std::min(batch_bytes_, file_.file_size() * (file_.compressed() ? 1040 : 1) + 1);
@@ -28,8 +28,28 @@ Expected<void> LineBatches::fill(Batch& batch, const Batch& previous) {
     const std::string_view text(batch.buffer.data(), batch.filled);
     batch.bytes = file_ended_ ? batch.filled : text.rfind('\n') + 1;
     if (batch.bytes > 0 || file_ended_) return {};
-    batch.buffer.resize(batch.buffer.size() * 2);  // a line longer than the buffer
+    if (batch.filled > longest_line_ + 1) {  // one more, for a '\r'
+      SOTTO_TRY(skip_long_line(batch));
+    } else {
+      batch.buffer.resize(batch.buffer.size() * 2);  // a line longer than the buffer
+    }
   }
+}
+
+/// The batch holds the beginning of a line that is too long, and nothing else.
+Expected<void> LineBatches::skip_long_line(Batch& batch) {
+  const std::span<char> room = std::span(batch.buffer).subspan(kTooLong.size());
+  std::string_view rest;  // from the line's end on
+  while (rest.empty() && !file_ended_) {
+    SOTTO_ASSIGN(const std::size_t got, file_.read(room));
+    file_ended_ = got < room.size();
+    const std::string_view text(room.data(), got);
+    if (const std::size_t end = text.find('\n'); end != text.npos) rest = text.substr(end);
+  }
+  std::copy_n(kTooLong.data(), kTooLong.size(), batch.buffer.data());
+  std::copy(rest.begin(), rest.end(), room.data());
+  batch.filled = kTooLong.size() + rest.size();
+  return {};
 }
 
 void LineBatches::prefetch() {

@@ -16,9 +16,15 @@ class LineBatches {
  public:
   static constexpr std::size_t kBatchBytes = std::size_t{4} << 20;
   static constexpr std::size_t kChunkBytes = std::size_t{128} << 10;
+  /// A longer line is not kept, so that no row decides how much memory there must be: kTooLong
+  /// stands in its place, which is a row that fits no format.
+  static constexpr std::size_t kLongestLine = std::size_t{64} << 20;
+  static constexpr std::string_view kTooLong = "\x01";
 
-  /// `batch_bytes` is a parameter for tests only.
-  explicit LineBatches(InputFile file, std::size_t batch_bytes = kBatchBytes);
+  /// The sizes are parameters for tests only.
+  explicit LineBatches(InputFile file,
+                       std::size_t batch_bytes = kBatchBytes,
+                       std::size_t longest_line = kLongestLine);
 
   /// Goes to the next batch; false at the end of the file.
   Expected<bool> advance();
@@ -40,10 +46,12 @@ class LineBatches {
     std::size_t filled = 0;  // bytes in the buffer; what follows the lines begins the next batch
   };
   Expected<void> fill(Batch& batch, const Batch& previous);
+  Expected<void> skip_long_line(Batch& batch);
   void cut(bool first);
 
   InputFile file_;
   std::size_t batch_bytes_;
+  std::size_t longest_line_;
   Batch current_;
   Batch next_;
   bool ready_ = false;  // next_ holds the next batch

@@ -40,9 +40,11 @@ Expected<void> read_matrix(
     std::int64_t rows,
     std::int64_t row_bytes,
     std::int64_t row_entries,
-    const std::function<std::optional<std::int64_t>(
-        std::int64_t row, const char* bytes, TableBuilder::Writer& writer)>& decode,
-    TableBuilder& builder) {
+    const std::function<void(
+        std::int64_t row, const char* bytes, TableBuilder::Writer& writer, Refusals& refusals)>&
+        decode,
+    TableBuilder& builder,
+    Refusals& refusals) {
   const auto cut_short = [&] {
     return fail(
         ErrorKind::kBadData,
@@ -68,20 +70,13 @@ Expected<void> read_matrix(
       pieces.push_back({piece_rows, piece_rows * row_entries});
     }
     auto writers = builder.extend(pieces);
-    std::vector<std::string> faults(kPieces);
+    std::vector<Refusals> found(kPieces, refusals.next());
     parallel_for(kPieces, [&](std::int64_t piece, int) {
       const auto k = static_cast<std::size_t>(piece);
-      for (std::int64_t i = begin(piece); i < begin(piece + 1) && faults[k].empty(); ++i)
-        if (const auto column = decode(first + i, block.data() + i * row_bytes, writers[k]))
-          faults[k] = fmt::format(
-              "{}: row {}, column {} (from 0): the value is not finite (NaN, "
-              "infinity or too large for float32).",
-              file.path(),
-              first + i,
-              *column);
+      for (std::int64_t i = begin(piece); i < begin(piece + 1); ++i)
+        decode(first + i, block.data() + i * row_bytes, writers[k], found[k]);
     });
-    for (std::string& fault : faults)
-      if (!fault.empty()) return fail(ErrorKind::kBadData, std::move(fault));
+    for (Refusals& each : found) refusals.append(std::move(each));
     builder.commit(writers);
   }
   return expect_end(file);

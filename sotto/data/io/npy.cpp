@@ -117,7 +117,7 @@ Expected<Header> read_header(InputFile& file) {
   return header;
 }
 
-Expected<std::vector<float>> read_labels(const std::string& path) {
+Expected<std::vector<double>> read_labels(const std::string& path) {
   SOTTO_ASSIGN(InputFile file, InputFile::open(path));
   SOTTO_ASSIGN(const Header header, read_header(file));
   const bool column = header.shape.size() == 2 && header.shape[1] == 1;
@@ -125,18 +125,14 @@ Expected<std::vector<float>> read_labels(const std::string& path) {
     return bad(file, "labels must be an array of one dimension, one number a row.");
   // Room grows with what is read: a damaged header must not claim memory.
   constexpr std::int64_t kBlock = 1 << 16;
-  std::vector<float> labels;
+  std::vector<double> labels;
   for (std::int64_t left = header.shape[0]; left > 0; left -= kBlock) {
     const std::int64_t count = std::min(left, kBlock);
     SOTTO_ASSIGN(
         const std::string bytes,
         read_exactly(file, static_cast<std::size_t>(count * header.type->bytes), "values"));
-    for (std::int64_t i = 0; i < count; ++i) {
-      const double label = header.type->load(bytes.data() + i * header.type->bytes);
-      if (!fits_float(label))
-        return bad(file, fmt::format("row {} (from 0): the label is not finite.", labels.size()));
-      labels.push_back(static_cast<float>(label));
-    }
+    for (std::int64_t i = 0; i < count; ++i)
+      labels.push_back(header.type->load(bytes.data() + i * header.type->bytes));
   }
   SOTTO_TRY(expect_end(file));
   return labels;
@@ -171,6 +167,7 @@ Expected<LoadedData> read_npy(const std::string& features_path,
                               const std::string& labels_path,
                               const ReadOptions& options) {
   SOTTO_TRY(check_options(options));
+  SOTTO_ASSIGN(const LabelMap label_of, LabelMap::make(options, {}, labels_path));
   SOTTO_ASSIGN(InputFile file, InputFile::open(features_path));
   SOTTO_ASSIGN(const Header header, read_header(file));
   std::int64_t dim = 1;
@@ -178,12 +175,14 @@ Expected<LoadedData> read_npy(const std::string& features_path,
     dim = dim < 1 || header.shape[i] < 1 || header.shape[i] > (1 << 30) / dim
               ? 0
               : dim * header.shape[i];
-  if (header.shape.size() < 2 || header.shape.size() > 4 || header.shape[0] < 1 || dim < 1)
+  const std::int64_t least_rows = options.misfits == Misfits::kNull ? 0 : 1;
+  if (header.shape.size() < 2 || header.shape.size() > 4 || header.shape[0] < least_rows || dim < 1)
     return bad(file,
                "features must be an array of two dimensions, rows x features, or images, rows x "
                "channels x height x width, not empty.");
+  SOTTO_TRY(check_dim(options, dim, features_path));
   const std::int64_t rows = header.shape[0];
-  SOTTO_ASSIGN(const std::vector<float> labels, read_labels(labels_path));
+  SOTTO_ASSIGN(const std::vector<double> labels, read_labels(labels_path));
   if (std::ssize(labels) != rows)
     return bad(file,
                fmt::format("the numbers of rows differ: {} here, {} labels in {}.",
@@ -193,21 +192,31 @@ Expected<LoadedData> read_npy(const std::string& features_path,
   const bool sparse = options.layout == Layout::kSparse;
   const ElementType type = *header.type;
   TableBuilder builder(dim, sparse, {options.row_norm, options.bias});
-  const auto decode = [&](std::int64_t row,
-                          const char* bytes,
-                          TableBuilder::Writer& writer) -> std::optional<std::int64_t> {
-    for (std::int64_t j = 0; j < dim; ++j) {
-      const double value = type.load(bytes + j * type.bytes);
-      if (!fits_float(value)) return j;
-      if (value != 0 || !sparse)
-        writer.add(static_cast<std::int32_t>(j), static_cast<float>(value));
-    }
-    writer.end_row(labels[static_cast<std::size_t>(row)]);
-    return std::nullopt;
-  };
-  SOTTO_TRY(read_matrix(file, rows, dim * type.bytes, dim, decode, builder));
+  const auto decode =
+      [&](std::int64_t row, const char* bytes, TableBuilder::Writer& writer, Refusals& refusals) {
+        for (std::int64_t j = 0; j < dim; ++j) {
+          const double value = type.load(bytes + j * type.bytes);
+          if (!fits_float(value)) {
+            refusals.add(
+                row + 1, j + 1, "the value is not finite (NaN, infinity or too large for float32)");
+            return writer.end_null_row(label_of.null_label());
+          }
+          if (value != 0 || !sparse)
+            writer.add(static_cast<std::int32_t>(j), static_cast<float>(value));
+        }
+        if (const auto label = label_of(labels[static_cast<std::size_t>(row)])) {
+          writer.end_row(*label);
+        } else {
+          refusals.add(row + 1, dim + 1, label_of.misfit());
+          writer.end_null_row(label_of.null_label());
+        }
+      };
+  Refusals refusals(features_path, options.shown_refusals);
+  SOTTO_TRY(read_matrix(file, rows, dim * type.bytes, dim, decode, builder, refusals));
+  SOTTO_TRY(refusals.settle(options.misfits));
+  if (rows == 0) builder.add_null_unit(label_of.null_label());
   LoadedData data;
-  SOTTO_ASSIGN(data.class_names, map_labels(builder.labels(), options, labels_path, data.notes));
+  SOTTO_ASSIGN(data.class_names, label_of.finish(builder.labels(), data.notes));
   data.row_norm_bound = options.row_norm;
   data.table = std::move(builder).finish();
   return data;

@@ -21,7 +21,11 @@ std::int64_t drop_lines(std::vector<std::string_view>& chunks, std::int64_t line
 
 }  // namespace
 
-Expected<void> read_rows(LineBatches& source, const RowFormat& format, TableBuilder& builder) {
+Expected<void> read_rows(LineBatches& source,
+                         const RowFormat& format,
+                         const ReadOptions& options,
+                         TableBuilder& builder) {
+  Refusals refusals(source.path(), options.shown_refusals);
   std::int64_t line = 1;
   for (;;) {
     SOTTO_ASSIGN(const bool more, source.advance());
@@ -43,21 +47,22 @@ Expected<void> read_rows(LineBatches& source, const RowFormat& format, TableBuil
       line += counts[k].lines;
     }
     auto writers = builder.extend(pieces);
-    std::vector<LineErrors> chunk_errors(chunks.size());
+    std::vector<Refusals> found(chunks.size(), refusals.next());
     parallel_for(tasks + 1, [&](std::int64_t task, int) {
       if (task == 0) return source.prefetch();
       const auto k = static_cast<std::size_t>(task - 1);
-      format.parse(chunks[k], first_lines[k], writers[k], chunk_errors[k]);
+      format.parse(chunks[k], first_lines[k], writers[k], found[k]);
     });
 
-    LineErrors errors;
-    for (LineErrors& found : chunk_errors) errors.append(std::move(found));
-    if (!errors.empty()) return tl::unexpected<Error>(errors.to_error(source.path()));
+    for (Refusals& each : found) refusals.append(std::move(each));
     builder.commit(writers);
   }
-  if (builder.labels().empty())
+  SOTTO_TRY(refusals.settle(options.misfits));
+  if (!builder.labels().empty()) return {};
+  if (options.misfits == Misfits::kRefuse)
     return fail(ErrorKind::kBadData,
                 source.path() + ": the file has no rows. A data file needs at least one.");
+  builder.add_null_unit(format.null_label);
   return {};
 }
 

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "sotto/core/error.hpp"
+#include "sotto/data/dataset.hpp"
 #include "sotto/data/io/line_batches.hpp"
-#include "sotto/data/io/line_errors.hpp"
 #include "sotto/data/table.hpp"
 
 namespace sotto {
@@ -21,18 +21,31 @@ struct ChunkCount {
 /// A format of one row a line. Both functions are called for many chunks at once.
 struct RowFormat {
   std::function<ChunkCount(std::string_view chunk)> count;
-  /// Writes the chunk's rows, or reports its bad lines.
+  /// Writes the chunk's rows; those that don't fit as null rows, with an entry among the refusals.
   std::function<void(std::string_view chunk,
                      std::int64_t first_line,
                      TableBuilder::Writer& writer,
-                     LineErrors& errors)>
+                     Refusals& refusals)>
       parse;
   std::int64_t skip_lines = 0;  ///< leading lines that are not rows
+  float null_label = 0;         ///< of a null row
 };
 
 /// Reads every line from `source` (before its first batch) into `builder`, on all threads; the
-/// result does not depend on their number. Memory: the builder's plus two batches of text.
-Expected<void> read_rows(LineBatches& source, const RowFormat& format, TableBuilder& builder);
+/// result does not depend on their number. Memory: the builder's plus two batches of text. Rows
+/// that don't fit are met as options.misfits says; a file without rows is refused, or one null
+/// unit.
+Expected<void> read_rows(LineBatches& source,
+                         const RowFormat& format,
+                         const ReadOptions& options,
+                         TableBuilder& builder);
+
+/// Whether the line is one that LineBatches does not keep, or would not have kept had it been cut
+/// otherwise: what becomes of a row must not depend on the rows around it.
+inline bool is_too_long(std::string_view line) {
+  return line == LineBatches::kTooLong || line.size() > LineBatches::kLongestLine;
+}
+inline constexpr const char* kLineTooLong = "the line is longer than 64 MB";
 
 /// Calls body(line, number) for every line of the chunk, without its line end.
 template <class Body>

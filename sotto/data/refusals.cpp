@@ -1,0 +1,34 @@
+#include "sotto/data/refusals.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <utility>
+
+namespace sotto {
+
+void Refusals::add(std::int64_t row, std::int64_t column, std::string_view rule) {
+  if (total_++ < shown_) texts_.push_back(fmt::format("{}:{}:{}: {}", path_, row, column, rule));
+}
+
+void Refusals::append(Refusals other) {
+  total_ += other.total_;
+  for (std::string& text : other.texts_)
+    if (std::ssize(texts_) < shown_) texts_.push_back(std::move(text));
+}
+
+Expected<void> Refusals::settle(Misfits misfits) const {
+  if (misfits == Misfits::kNull || total_ == 0) return {};
+  return fail(ErrorKind::kBadData,
+              fmt::format("{}\n{}: {} not fit what is declared{}. Nothing was charged. This list "
+                          "is for the holder of the data, not for release: correct the file or "
+                          "the declaration, or let such rows count as empty with --no-refusals.",
+                          fmt::join(texts_, "\n"),
+                          path_,
+                          total_ == 1 ? "1 row does" : fmt::format("{} rows do", total_),
+                          total_ > std::ssize(texts_)
+                              ? fmt::format("; the first {} are shown", texts_.size())
+                              : ""));
+}
+
+}  // namespace sotto

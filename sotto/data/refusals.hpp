@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+
+/// What becomes of a row that does not fit what is declared. There is no third way.
+enum class Misfits {
+  kRefuse,  ///< the whole file is refused, before anything is charged
+  kNull,    ///< the declared filler, or a null unit; nothing outside the table depends on it
+};
+
+/// The rows that do not fit: the one place where what a row is decides what anybody is told. The
+/// message is for the eyes of the data's holder and no part of what a private run releases
+/// (docs/data.md). Texts state rules and never a value.
+class Refusals {
+ public:
+  static constexpr std::int64_t kShown = 10;
+
+  explicit Refusals(std::string path, std::int64_t shown = kShown)
+      : path_(std::move(path)), shown_(shown) {}
+
+  /// Rows (lines of a text file) and columns (fields, never bytes: those would tell how long the
+  /// fields before are) count from 1.
+  void add(std::int64_t row, std::int64_t column, std::string_view rule);
+  /// Those of another part of the file, or of another file.
+  void append(Refusals other);
+  /// An empty list of the same file.
+  Refusals next() const { return Refusals(path_, shown_); }
+
+  /// Fails with kBadData if a row does not fit and `misfits` is kRefuse; one line a row, each
+  /// starting with path:row:column.
+  Expected<void> settle(Misfits misfits) const;
+
+ private:
+  std::string path_;
+  std::int64_t shown_;
+  std::int64_t total_ = 0;
+  std::vector<std::string> texts_;
+};
+
+}  // namespace sotto
