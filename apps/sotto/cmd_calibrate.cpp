@@ -40,6 +40,33 @@ Expected<Event> with_multiplier(const std::string& text, double z, Relation rela
   return parse_event(filled, relation);
 }
 
+/// A method that chooses its releases as it runs has no single multiplier to find: its filter
+/// divides the budget among the releases that it meets, and all of the budget counts as spent.
+int explain_filter(const Arguments& arguments, Relation relation, const std::string& filter) {
+  if (arguments.json) {
+    fmt::print("{}\n",
+               nlohmann::json({{"noise_multiplier", nullptr},
+                               {"filter", filter},
+                               {"neighbours", to_string(relation)},
+                               {"epsilon_upper", arguments.epsilon},
+                               {"epsilon", arguments.epsilon},
+                               {"delta", arguments.delta}})
+                   .dump());
+    return kSuccess;
+  }
+  fmt::print(
+      "{} has no single noise multiplier: it chooses the noise of each release as it runs, and the "
+      "{} filter refuses the first one that would exceed the budget.\n",
+      arguments.method.name,
+      filter);
+  fmt::print("a run spends epsilon {:g} of {:g} at delta {:g}, whatever it chooses ({} filter)\n",
+             arguments.epsilon,
+             arguments.epsilon,
+             arguments.delta,
+             filter);
+  return kSuccess;
+}
+
 Expected<int> calibrate(const Arguments& arguments) {
   if (arguments.neighbours.empty())
     return fail(
@@ -84,6 +111,7 @@ Expected<int> calibrate(const Arguments& arguments) {
     options.delta = arguments.delta;
     options.accountant = arguments.accountant;
     SOTTO_ASSIGN(const PreparedRun run, prepare(problem, options));
+    if (!run.plan.filter.empty()) return explain_filter(arguments, relation, run.plan.filter);
     z = run.noise_multiplier;
     event = run.plan.event;
     accountant = run.accountant;

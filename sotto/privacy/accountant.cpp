@@ -68,13 +68,16 @@ Expected<const Accountant*> find_accountant(std::string_view name) {
 
 namespace {
 
-/// For many selections the Rényi bound can beat the pair that pld uses; a typical delta decides.
+/// For many selections or fixed-size batches no data attain the pairs that pld composes, and the
+/// Rényi bound can beat them; a typical delta decides.
 bool rdp_beats_pld(const CanonicalEvent& event) {
   constexpr double kTypicalDelta = 1e-6;
-  const bool selects = std::any_of(event.terms.begin(), event.terms.end(), [](const Term& term) {
-    return term.mechanism == Term::Mechanism::kExponential;
-  });
-  if (!selects || !rdp_accountant().supports(event)) return false;
+  const bool has_loose_pair =
+      std::any_of(event.terms.begin(), event.terms.end(), [](const Term& term) {
+        return term.mechanism == Term::Mechanism::kExponential ||
+               (term.sampling == Term::Sampling::kFixedSize && term.count > 1);
+      });
+  if (!has_loose_pair || !rdp_accountant().supports(event)) return false;
   const auto rdp = rdp_accountant().epsilon_upper(event, kTypicalDelta);
   const auto pld = pld_accountant().epsilon_upper(event, kTypicalDelta);
   return rdp && pld && *rdp < *pld;

@@ -60,7 +60,8 @@ const std::vector<const Accountant*>& accountants();
 Expected<const Accountant*> find_accountant(std::string_view name);
 
 /// The tightest accountant that supports the event: gaussian where it applies (it is exact), then
-/// pld (or rdp where that is smaller, which happens with many selections), then rdp.
+/// pld (or rdp where that is smaller, which happens with many selections or fixed-size batches),
+/// then rdp.
 Expected<const Accountant*> tightest_accountant(const CanonicalEvent& event);
 
 }  // namespace sotto

@@ -96,6 +96,14 @@ Expected<Term> single_release(const Terms& inner, std::string_view sampling) {
                           sampling));
 }
 
+// Independent coins multiply. A product that was rounded down would price less than is released:
+// near 1 by much, and one that underflows must not become "never".
+double product_from_above(double a, double b) {
+  const double product = a * b;
+  if (product < std::numeric_limits<double>::min()) return std::numeric_limits<double>::min();
+  return std::fma(a, b, -product) > 0 ? std::nextafter(product, 1.0) : product;
+}
+
 Expected<void> flatten(const Event& event, Relation& relation, Terms& terms);
 
 Expected<void> flatten_poisson(const PoissonEvent& event, Relation& relation, Terms& terms) {
@@ -116,8 +124,7 @@ Expected<void> flatten_poisson(const PoissonEvent& event, Relation& relation, Te
                             to_string(term)));
   }
   term.sampling = Term::Sampling::kPoisson;
-  // Independent coins multiply; a product that underflows must not become "never".
-  term.rate = std::max(event.rate * term.rate, std::numeric_limits<double>::min());
+  term.rate = product_from_above(event.rate, term.rate);
   return add(terms, term);
 }
 

@@ -125,7 +125,8 @@ class RdpFilter final : public Filter {
 
 double mu_squared(const CanonicalEvent& event) {
   const double mu = gaussian_mu(event);
-  return mu * mu;
+  // What underflows is still not nothing.
+  return mu > 0 ? std::max(mu * mu, std::numeric_limits<double>::min()) : 0;
 }
 
 double total_rho(const CanonicalEvent& event) {

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "sotto/privacy/accountant/pld_coins.hpp"
 #include "sotto/privacy/accountant/pld_compose.hpp"
+#include "sotto/privacy/accountant/pld_laws.hpp"
 
 namespace sotto {
 namespace {
@@ -14,60 +16,12 @@ namespace {
 using pld::Bound;
 using pld::CountedLaw;
 using pld::DeltaCurve;
+using pld::Laws;
 using pld::Plan;
+using pld::Way;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSmallestDelta = 1e-300;
-
-/// The laws of one event: one list a direction, each to be composed as a whole.
-struct Laws {
-  bool is_private = true;
-  std::vector<std::vector<CountedLaw>> directions;
-};
-
-bool is_noise(Term::Mechanism mechanism) {
-  return mechanism == Term::Mechanism::kGaussian || mechanism == Term::Mechanism::kLaplace;
-}
-
-Expected<Laws> laws_of(const CanonicalEvent& event) {
-  Laws laws;
-  bool sampled = false;
-  for (const Term& term : event.terms) {
-    const bool free = term.count == 0 || (term.sampling != Term::Sampling::kFull && term.rate == 0);
-    if (free) continue;
-    if (term.mechanism == Term::Mechanism::kNonPrivate) {
-      laws.is_private = false;
-      continue;
-    }
-    const double strength = is_noise(term.mechanism) ? 1 / term.parameter : term.parameter;
-    if (std::isinf(strength)) laws.is_private = false;
-    sampled |= term.sampling != Term::Sampling::kFull && term.rate < 1 &&
-               event.relation != Relation::kReplaceOne;
-  }
-  const std::vector<pld::Direction> ways =
-      sampled ? std::vector{pld::Direction::kRemove, pld::Direction::kAdd}
-              : std::vector{pld::Direction::kRemove};
-  for (const pld::Direction way : ways) {
-    std::vector<CountedLaw> list;
-    double gaussian = 0;  // full-batch Gaussians are one Gaussian: sum of mu^2
-    for (const Term& term : event.terms) {
-      if (term.mechanism == Term::Mechanism::kNonPrivate || term.count == 0) continue;
-      if (term.sampling == Term::Sampling::kPoisson && term.rate == 0) continue;
-      const double strength = is_noise(term.mechanism) ? 1 / term.parameter : term.parameter;
-      if (strength == 0 || std::isinf(strength)) continue;
-      SOTTO_ASSIGN(const pld::LossLaw law, pld::loss_law(term, event.relation, way));
-      const bool full = term.sampling == Term::Sampling::kFull || term.rate == 1;
-      if (full && term.mechanism == Term::Mechanism::kGaussian) {
-        gaussian += static_cast<double>(term.count) * strength * strength;
-      } else {
-        list.push_back({law, term.count});
-      }
-    }
-    if (gaussian > 0) list.push_back({pld::LossLaw::gaussian(std::sqrt(gaussian)), 1});
-    laws.directions.push_back(std::move(list));
-  }
-  return laws;
-}
 
 // A number that round-off spoiled is no bound.
 double or_infinity(double x) { return std::isnan(x) ? kInfinity : x; }
@@ -80,10 +34,12 @@ double infinite_mass(const std::vector<CountedLaw>& laws, const Plan& plan) {
 }
 
 DeltaCurve lower_curve(const std::vector<CountedLaw>& laws, const Plan& plan) {
+  if (!plan.is_feasible) return DeltaCurve::trivial(Bound::kLower);
   return {pld::compose(laws, plan, Bound::kLower), plan.tilt, 0, Bound::kLower};
 }
 
 DeltaCurve upper_curve(const std::vector<CountedLaw>& laws, const Plan& plan) {
+  if (!plan.is_feasible) return DeltaCurve::trivial(Bound::kUpper);
   const auto make = [](const std::vector<CountedLaw>& list, const Plan& p) {
     return DeltaCurve(
         pld::compose(list, p, Bound::kUpper), p.tilt, infinite_mass(list, p), Bound::kUpper);
@@ -92,12 +48,13 @@ DeltaCurve upper_curve(const std::vector<CountedLaw>& laws, const Plan& plan) {
   if (plan.size < kLargeLattice) return make(laws, plan);
   const std::vector<CountedLaw> pieces = pld::cut_tails(laws, plan);
   const Plan cut = pld::plan_near(pieces, std::exp(plan.log_delta), plan.epsilon);
-  return cut.size < 0.7 * plan.size ? make(pieces, cut) : make(laws, plan);
+  return cut.is_feasible && cut.size < 0.7 * plan.size ? make(pieces, cut) : make(laws, plan);
 }
 
 // Whether Chernoff's bound alone shows that delta(epsilon) <= delta.
 bool is_below(const std::vector<CountedLaw>& laws, double epsilon, double delta) {
   const Plan plan = pld::plan_near(laws, delta, epsilon);
+  if (!plan.is_feasible) return false;
   const double finite = std::exp(std::min(1.0, pld::log_chernoff(laws, plan, epsilon)));
   return finite + infinite_mass(laws, plan) <= delta;
 }
@@ -108,6 +65,47 @@ double pure_epsilon(const std::vector<CountedLaw>& laws) {
   for (const CountedLaw& counted : laws)
     sum += static_cast<double>(counted.count) * counted.law.max_loss();
   return sum;
+}
+
+// An upper bound of epsilon from the laws, and the plan that gave it.
+double upper_epsilon(const std::vector<CountedLaw>& laws, double delta, Plan& plan) {
+  const double pure = pure_epsilon(laws);
+  plan = pld::plan_for_delta(laws, delta);
+  double upper = or_infinity(upper_curve(laws, plan).epsilon_above(delta));
+  // The estimate that the plan starts from is poor where rare, large losses decide.
+  for (int i = 0; i < 3 && std::isfinite(upper) && std::abs(upper - plan.epsilon) > 0.2 * upper;
+       ++i) {
+    plan = pld::plan_near(laws, delta, upper);
+    upper = std::min(upper, upper_curve(laws, plan).epsilon_above(delta));
+  }
+  // Where atoms or a density's end decide, no tilt is right for the estimate: try some below it.
+  for (double share = 1e-6; std::isfinite(pure) && upper > pure * (1 - 1e-6) && share < 0.3;
+       share *= 10) {
+    plan = pld::plan_near(laws, delta, pure * (1 - share));
+    upper = std::min(upper, upper_curve(laws, plan).epsilon_above(delta));
+  }
+  return std::min(upper, pure * (1 + 1e-14));
+}
+
+// The lower bound of a way whose dominating laws no data attain: the best of the lists that data
+// do.
+double attained_epsilon(const Way& way, double delta, double upper) {
+  double best = 0;
+  for (const std::vector<CountedLaw>& laws : way.attained) {
+    const Plan plan = pld::plan_for_delta(laws, delta);
+    best = std::max(best, lower_curve(laws, plan).epsilon_below(delta, upper));
+  }
+  return best;
+}
+
+double attained_delta(const Way& way, double epsilon) {
+  double best = 0;
+  for (const std::vector<CountedLaw>& laws : way.attained) {
+    if (epsilon >= pure_epsilon(laws)) continue;
+    const Plan plan = pld::plan_for_epsilon(laws, epsilon);
+    best = std::max(best, lower_curve(laws, plan).delta(epsilon));
+  }
+  return best;
 }
 
 Expected<void> check_reach(double delta) {
@@ -126,7 +124,7 @@ class PldAccountant final : public Accountant {
   std::string_view name() const override { return "pld"; }
 
   Expected<void> supports(const CanonicalEvent& event) const override {
-    SOTTO_TRY(laws_of(event));
+    SOTTO_TRY(pld::laws_of(event));
     return {};
   }
 
@@ -141,53 +139,61 @@ class PldAccountant final : public Accountant {
 
   Expected<Interval> delta(const CanonicalEvent& event, double epsilon) const override {
     SOTTO_TRY(check_epsilon(epsilon));
-    SOTTO_ASSIGN(const Laws laws, laws_of(event));
+    SOTTO_ASSIGN(const Laws laws, pld::laws_of(event));
     if (!laws.is_private) return Interval{1, 1};
     Interval result{0, 0};
-    for (const std::vector<CountedLaw>& list : laws.directions) {
-      if (list.empty() || epsilon >= pure_epsilon(list) * (1 + 1e-14)) continue;
-      const Plan plan = pld::plan_for_epsilon(list, epsilon);
-      result.upper = std::max(result.upper, upper_curve(list, plan).delta(epsilon));
-      result.lower = std::max(result.lower, lower_curve(list, plan).delta(epsilon));
+    bool all_in_time = laws.fit_lattice;
+    for (const Way& way : laws.ways) {
+      if (epsilon >= pure_epsilon(way.upper) * (1 + 1e-14)) continue;
+      if (!all_in_time) {
+        result.upper = 1;
+        continue;
+      }
+      const Plan plan = pld::plan_for_epsilon(way.upper, epsilon);
+      all_in_time &= plan.is_feasible;
+      result.upper = std::max(result.upper, upper_curve(way.upper, plan).delta(epsilon));
+      const double lower = way.is_attained ? lower_curve(way.upper, plan).delta(epsilon)
+                                           : attained_delta(way, epsilon);
+      result.lower = std::max(result.lower, lower);
     }
+    if (!all_in_time) result.upper = std::min(result.upper, pld::coin_delta(event, epsilon));
     return result;
   }
 
  private:
   static Expected<Interval> epsilon(const CanonicalEvent& event, double delta, bool with_lower) {
     SOTTO_TRY(check_reach(delta));
-    SOTTO_ASSIGN(const Laws laws, laws_of(event));
+    SOTTO_ASSIGN(const Laws laws, pld::laws_of(event));
     if (!laws.is_private) return Interval{kInfinity, kInfinity};
     Interval result{0, 0};
-    for (const std::vector<CountedLaw>& list : laws.directions) {
-      if (list.empty()) continue;
-      const double pure = pure_epsilon(list);
+    for (const Way& way : laws.ways) {
+      const double pure = pure_epsilon(way.upper);
       if (delta == 0) {
         result.upper = std::max(result.upper, pure * (1 + 1e-14));
-        result.lower = std::max(result.lower, pure * (1 - 1e-14));
+        // All pairs have the largest loss of the dominating one.
+        if (way.is_attained || std::isinf(pure))
+          result.lower = std::max(result.lower, pure * (1 - 1e-14));
+        continue;
+      }
+      if (!laws.fit_lattice) {
+        result.upper = std::max(result.upper, std::min(pure * (1 + 1e-14), kInfinity));
         continue;
       }
       // A direction that can't exceed what the other one needs is left out.
       const double known = with_lower ? result.lower : result.upper;
-      if (pure <= known || (known > 0 && is_below(list, known, delta))) continue;
-      Plan plan = pld::plan_for_delta(list, delta);
-      double upper = or_infinity(upper_curve(list, plan).epsilon_above(delta));
-      // The estimate that the plan starts from is poor where rare, large losses decide.
-      for (int i = 0; i < 3 && std::abs(upper - plan.epsilon) > 0.2 * upper; ++i) {
-        plan = pld::plan_near(list, delta, upper);
-        upper = std::min(upper, upper_curve(list, plan).epsilon_above(delta));
-      }
-      // Where atoms or a density's end decide, no tilt is right for the estimate: try some below
-      // it.
-      for (double share = 1e-6; upper > pure * (1 - 1e-6) && share < 0.3; share *= 10) {
-        plan = pld::plan_near(list, delta, pure * (1 - share));
-        upper = std::min(upper, upper_curve(list, plan).epsilon_above(delta));
-      }
-      result.upper = std::max(result.upper, std::min(upper, pure * (1 + 1e-14)));
+      if (pure <= known || (known > 0 && is_below(way.upper, known, delta))) continue;
+      Plan plan;
+      const double upper = upper_epsilon(way.upper, delta, plan);
+      result.upper = std::max(result.upper, upper);
       if (!with_lower) continue;
-      const DeltaCurve below = lower_curve(list, plan);
-      result.lower = std::max(result.lower, below.epsilon_below(delta, upper));
+      const double lower = way.is_attained
+                               ? lower_curve(way.upper, plan).epsilon_below(delta, upper)
+                               : attained_epsilon(way, delta, upper);
+      result.lower = std::max(result.lower, lower);
     }
+    // No lattice holds the event, or none gave a bound.
+    if (delta > 0 && (!laws.fit_lattice || std::isinf(result.upper)))
+      result.upper = std::min(result.upper, pld::coin_epsilon(event, delta));
     return result;
   }
 };
@@ -201,18 +207,26 @@ const Accountant& pld_accountant() {
 
 Expected<ComposedLoss> ComposedLoss::compose(const CanonicalEvent& event, double largest_epsilon) {
   SOTTO_TRY(check_epsilon(largest_epsilon));
-  SOTTO_ASSIGN(const Laws laws, laws_of(event));
+  SOTTO_ASSIGN(const Laws laws, pld::laws_of(event));
   ComposedLoss result;
   result.private_ = laws.is_private;
   if (!laws.is_private) return result;
-  for (const std::vector<CountedLaw>& list : laws.directions) {
-    if (list.empty()) continue;
+  if (!laws.fit_lattice)
+    return fail(ErrorKind::kUsage,
+                "the event's losses are too large or too small for a whole curve. Ask for single "
+                "epsilons or deltas.");
+  for (const Way& way : laws.ways) {
     Direction direction;
     for (const double share : {0.0, 0.1, 0.25, 0.5, 0.75, 1.0}) {
-      const double epsilon = std::min(share * largest_epsilon, 0.98 * pure_epsilon(list));
-      const Plan plan = pld::plan_for_epsilon(list, epsilon);
-      direction.upper.push_back(upper_curve(list, plan));
-      direction.lower.push_back(lower_curve(list, plan));
+      const auto plan_at = [&](const std::vector<CountedLaw>& list) {
+        return pld::plan_for_epsilon(list,
+                                     std::min(share * largest_epsilon, 0.98 * pure_epsilon(list)));
+      };
+      const Plan plan = plan_at(way.upper);
+      direction.upper.push_back(upper_curve(way.upper, plan));
+      if (way.is_attained) direction.lower.push_back(lower_curve(way.upper, plan));
+      for (const std::vector<CountedLaw>& list : way.attained)
+        direction.lower.push_back(lower_curve(list, plan_at(list)));
     }
     result.directions_.push_back(std::move(direction));
   }

@@ -9,9 +9,13 @@ namespace sotto {
 
 /// Privacy loss distributions: composes dominating pairs exactly, up to a discretization that is
 /// bounded on both sides (pld.proof.md). Supports full-batch Gaussian, Laplace, bounded-range
-/// selection and sparse vector, and Poisson sampling of these under zero-out and add-remove (of the
-/// Gaussian under replace-one too), in any mixture. Intervals are about 1e-4 of epsilon wide; a
-/// query takes milliseconds, up to 1e9 steps. delta is 0 or at least 1e-300.
+/// selection and sparse vector, Poisson sampling of these under zero-out and add-remove (of the
+/// Gaussian under replace-one too), and fixed-size batches of these under replace-one (of the
+/// Gaussian under zero-out too), in any mixture. Intervals are about 1e-4 of epsilon wide, but for
+/// several fixed-size batches, where no data are known to attain the upper end; a query takes
+/// milliseconds, up to 1e9 steps. delta is 0 or at least 1e-300. Losses beyond the lattices (noise
+/// multipliers below 1/300 where sampled, below 1e-4 otherwise) are bounded in closed form, with
+/// the lower end 0.
 const Accountant& pld_accountant();
 
 /// delta over epsilon for one event, composed once and then cheap to ask.

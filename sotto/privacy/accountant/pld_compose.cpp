@@ -152,13 +152,15 @@ Measure convolve(const std::vector<Part>& parts, const Window& window) {
   // Means and the window are counted from the origin of the lattice.
   const double position = std::floor((mean + window.low - window.mean) / step);
   constexpr double kFarthest = 1e15;
-  if (!(std::abs(position) < kFarthest)) {
+  constexpr double kLongest = 1 << 23;
+  const double length = (window.high - window.low) / step + 2;
+  if (!(std::abs(position) < kFarthest && length < kLongest)) {
     // An input that round-off has spoiled, or left nothing of, gives a measure that bounds nothing.
     const double spoiled = std::numeric_limits<double>::quiet_NaN();
     return {0, step, {0, 1}, {0, 0}, 0, spoiled};
   }
   const auto first = static_cast<std::int64_t>(position);
-  const std::size_t size = transform_size((window.high - window.low) / step + 2);
+  const std::size_t size = transform_size(length);
   const auto period = static_cast<std::int64_t>(size);
 
   double outside = 0;

@@ -42,6 +42,11 @@ DeltaCurve::DeltaCurve(const Measure& measure, double tilt, double infinite, Bou
   }
 }
 
+DeltaCurve DeltaCurve::trivial(Bound bound) {
+  const double nothing = std::numeric_limits<double>::quiet_NaN();
+  return {Measure{0, 1, {0, 1}, {0, 0}, 0, nothing}, 1, 0, bound};
+}
+
 double DeltaCurve::delta(double epsilon) const {
   // A measure that round-off has spoiled bounds nothing: the trivial answer, on the safe side.
   if (!std::isfinite(total_ + slack_ + log_scale_)) return bound_ == Bound::kUpper ? 1.0 : 0.0;

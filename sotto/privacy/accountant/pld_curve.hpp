@@ -15,6 +15,9 @@ class DeltaCurve {
   /// `infinite` is the mass at infinite loss (upper bounds only).
   DeltaCurve(const Measure& measure, double tilt, double infinite, Bound bound);
 
+  /// Says nothing: 1 from above, 0 from below.
+  static DeltaCurve trivial(Bound bound);
+
   /// Any real epsilon; O(log size).
   double delta(double epsilon) const;
   /// Upper: an epsilon >= 0 with delta(epsilon) <= target, the least one up to round-off; infinity

@@ -21,7 +21,7 @@ Nodes sample(const CountedLaw& counted, const LossLaw::Range& range) {
   // halved again and again.
   const Eigen::Index halvings = count > 0 && range.above == 0 ? 50 : 0;
   const Eigen::Index total = count + halvings + atoms + (tail ? 1 : 0);
-  Nodes nodes{Eigen::ArrayXd(total), Eigen::ArrayXd(total)};
+  Nodes nodes{Eigen::ArrayXd(total), Eigen::ArrayXd(total), count};
   if (tail) nodes.loss[total - 1] = nodes.log_weight[total - 1] = 0;  // no rare loss
   double low = range.low;
   for (Eigen::Index i = 0; i < count + halvings; ++i) {

@@ -17,6 +17,7 @@ struct Cumulants {
 /// The law, sampled finely enough to plan with.
 struct Nodes {
   Eigen::ArrayXd loss, log_weight;
+  Eigen::Index cells = 0;  // of the density, equally wide; they come first
 
   Cumulants at(double t) const {
     const Eigen::ArrayXd exponent = log_weight + t * loss;

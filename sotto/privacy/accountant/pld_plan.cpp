@@ -13,7 +13,10 @@ constexpr double kAccuracy = 1e-4;        // of epsilon, relative
 constexpr double kTailMass = 1e-9;        // tilted mass outside a window
 constexpr double kInfiniteShare = 1e-8;   // of delta, that may be lost to losses above the range
 constexpr double kLargestSize = 1 << 20;  // points of one lattice
-constexpr double kMinLogDelta = -700;     // delta below 1e-304 is not told apart
+constexpr double kLongestLattice = 1e15;  // steps of a first lattice; the knots are fewer
+constexpr std::size_t kMostKnots = 1 << 20;
+constexpr double kMostPanels = 1e6;    // of the quadrature
+constexpr double kMinLogDelta = -700;  // delta below 1e-304 is not told apart
 
 class Planner {
  public:
@@ -86,10 +89,12 @@ class Planner {
       const double n = static_cast<double>(whole.count);
       const LossLaw::Range& range = ranges_[i];
       result.push_back(whole);
-      if (whole.count < 64 || !whole.law.atoms().empty() || range.above == 0) continue;
+      const std::vector<LossLaw::Atom>& atoms = whole.law.atoms();
+      const bool atoms_above = !atoms.empty() && atoms.back().loss > 0;
+      if (whole.count < 64 || atoms_above || range.above == 0) continue;
       const Nodes& nodes = nodes_[i];
       const double scale = nodes.at(tilt_).value;
-      const Eigen::Index size = nodes.loss.size();
+      const Eigen::Index size = nodes.cells;
       double tilted = 0;
       double plain = 0;
       Eigen::Index at = size;
@@ -106,7 +111,7 @@ class Planner {
       const double where = range.low + static_cast<double>(at) * width_of_node;
       result.back().piece = CountedLaw::Piece::kBulk;
       result.back().cut = where;
-      result.push_back({whole.law, whole.count, CountedLaw::Piece::kTail, where});
+      result.push_back({whole.law.without_atoms(), whole.count, CountedLaw::Piece::kTail, where});
     }
     return result;
   }
@@ -125,7 +130,8 @@ class Planner {
     result.window.low = std::min(result.window.low, epsilon - deviation);
     result.window.high = std::max(result.window.high, epsilon + deviation);
     choose_levels(result, kAccuracy * std::max(epsilon, std::min(0.02, deviation)));
-    for (std::size_t i = 0; i < laws_.size(); ++i) choose_knots(i, result.laws[i]);
+    for (std::size_t i = 0; i < laws_.size() && result.is_feasible; ++i)
+      result.is_feasible = choose_knots(i, result.laws[i]);
     return result;
   }
 
@@ -239,9 +245,12 @@ class Planner {
     double step = step_for(error, all, length);
     // Atoms alone fit a lattice exactly.
     const std::vector<LossLaw::Atom>& atoms = laws_.front().law.atoms();
-    const bool exact = laws_.size() == 1 && !laws_.front().law.has_density() &&
-                       length / (atoms.back().loss - atoms.front().loss) < 1 << 16;
-    if (exact) step = atoms.back().loss - atoms.front().loss;
+    const bool only_atoms = laws_.size() == 1 && !laws_.front().law.has_density();
+    const double apart = only_atoms ? (atoms.back().loss - atoms.front().loss) /
+                                          static_cast<double>(atoms.size() - 1)
+                                    : 0;
+    const bool exact = only_atoms && length / apart < 1 << 16;
+    if (exact) step = apart;
     double best = exact ? 0 : length / step;
     std::vector<Inner> inner(laws_.size());
     std::vector<std::int64_t> blocks(laws_.size(), 1);
@@ -308,7 +317,9 @@ class Planner {
       double ratio = 1;
       for (const double r : ratios[i]) ratio *= r;
       const double span = atoms.back().loss - atoms.front().loss;
-      step = span / std::ceil(span * ratio / step * (1 - 1e-9)) * ratio;
+      const double cells = span * ratio / step * (1 - 1e-9);
+      if (cells <= 0.1) continue;  // all at one loss, or too close for this lattice
+      step = span / std::ceil(cells) * ratio;
       break;
     }
     result.last_step = step;
@@ -361,7 +372,8 @@ class Planner {
   // The knots lie closer where the tilted law has its mass: with p the mass beyond a cell, its
   // width is at most step / (2 p^{3/8}), which raises the law's variance by less than twice what
   // equal widths do.
-  void choose_knots(std::size_t i, LawPlan& plan) const {
+  // False if that would take too many.
+  bool choose_knots(std::size_t i, LawPlan& plan) const {
     const LossLaw& law = laws_[i].law;
     const Cumulants one = nodes_[i].at(tilt_);
     plan.range = ranges_[i];
@@ -383,8 +395,18 @@ class Planner {
                                         : law.atoms().front().loss;
     double low_loss = law.has_density() ? law.loss(plan.range.low) : law.atoms().front().loss;
     double high_loss = law.has_density() ? law.loss(plan.range.high) : law.atoms().back().loss;
+    if (!law.atoms().empty()) {
+      low_loss = std::min(low_loss, law.atoms().front().loss);
+      high_loss = std::max(high_loss, law.atoms().back().loss);
+    }
     low_loss -= plan.origin;
     high_loss -= plan.origin;
+    const double panels = law.has_density()
+                              ? (plan.range.high - plan.range.low) *
+                                    law.roughness(std::max(-plan.range.low, plan.range.high))
+                              : 0;
+    if (!(std::max(std::abs(low_loss), std::abs(high_loss)) < kLongestLattice * step)) return false;
+    if (!(panels < kMostPanels)) return false;
     // One knot more at the lower end, for origins up to a step higher.
     const auto first =
         static_cast<std::int64_t>(std::floor(low_loss / step * (1 + 1e-12) - 1e-3)) - 1;
@@ -403,6 +425,7 @@ class Planner {
     constexpr double kLargestCell = 50;  // products of its exponential stay doubles
     const double widest = std::max(1.0, 0.5 / ((tilt_ + 1) * step));
     for (std::int64_t j = first; j < last;) {
+      if (plan.knots.size() > kMostKnots) return false;
       plan.knots.push_back(j);
       const double loss = plan.origin + static_cast<double>(j) * step;
       while (at < tail.size() && tail[at].first < loss) ++at;
@@ -429,6 +452,7 @@ class Planner {
       j += spacing;
     }
     plan.knots.push_back(last);
+    return true;
   }
 
   const std::vector<CountedLaw>& laws_;

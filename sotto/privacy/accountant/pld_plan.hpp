@@ -56,7 +56,8 @@ struct Plan {
   double last_step;
   Window window;
   std::vector<LawPlan> laws;
-  double size;  ///< points of the largest lattice
+  double size;              ///< points of the largest lattice
+  bool is_feasible = true;  ///< false if it would take more than some seconds: don't compose it
 };
 
 /// For the epsilon at `delta`, which is estimated first.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sotto/privacy/accountant/renyi_integral.hpp"
 
@@ -48,7 +49,10 @@ double settle(G g, double x) {
 
 }  // namespace
 
-double rdp_gaussian(double z, double beta) { return (1 + beta) / (2 * z * z); }
+double rdp_gaussian(double z, double beta) {
+  // What underflows is still not nothing.
+  return std::max((1 + beta) / 2 / z / z, std::numeric_limits<double>::min());
+}
 
 double rdp_laplace(double z, double beta) {
   const double alpha = 1 + beta;

@@ -62,14 +62,18 @@ const Accountant& zcdp_accountant() {
 double zcdp_rho(const Term& term) {
   SOTTO_CHECK(term.sampling == Term::Sampling::kFull);
   const double parameter = term.parameter;
+  // What underflows is still not nothing.
+  const auto positive = [](double rho) {
+    return std::max(rho, std::numeric_limits<double>::min());
+  };
   switch (term.mechanism) {
     case Term::Mechanism::kGaussian:
     case Term::Mechanism::kLaplace:  // 1/z-DP
-      return 1 / (2 * parameter * parameter);
+      return positive(0.5 / parameter / parameter);
     case Term::Mechanism::kExponential:
-      return parameter * parameter / 8;
+      return positive(parameter * parameter / 8);
     case Term::Mechanism::kSparseVector:
-      return parameter * parameter / 2;
+      return positive(parameter * parameter / 2);
     case Term::Mechanism::kNonPrivate:
       break;
   }

@@ -1,0 +1,96 @@
+#include "sotto/privacy/accountant/pld_laws.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "sotto/privacy/accountant/gaussian.hpp"
+
+namespace sotto::pld {
+namespace {
+
+// Below these, squares and products leave the range of doubles. More loss, or a larger rate, only
+// costs; in a lower bound such a term is left out.
+constexpr double kSmallestStrength = 1e-100;
+constexpr double kSmallestRate = 1e-100;
+
+bool is_noise(Term::Mechanism mechanism) {
+  return mechanism == Term::Mechanism::kGaussian || mechanism == Term::Mechanism::kLaplace;
+}
+
+double strength(const Term& term) {
+  return is_noise(term.mechanism) ? 1 / term.parameter : term.parameter;
+}
+
+bool is_full(const Term& term) {
+  return term.sampling == Term::Sampling::kFull ||
+         (term.sampling == Term::Sampling::kPoisson && term.rate == 1);
+}
+
+bool is_tiny(const Term& term) {
+  return strength(term) < kSmallestStrength || term.rate < kSmallestRate;
+}
+
+Term rounded_up(Term term) {
+  if (strength(term) < kSmallestStrength)
+    term.parameter = is_noise(term.mechanism) ? 1 / kSmallestStrength : kSmallestStrength;
+  term.rate = std::max(term.rate, kSmallestRate);
+  return term;
+}
+
+bool is_gaussian(const Term& term) { return term.mechanism == Term::Mechanism::kGaussian; }
+
+Expected<Way> way_of(const std::vector<Term>& terms, Relation relation, Direction direction) {
+  Way way;
+  CanonicalEvent full{relation, {}};  // full-batch Gaussians are one Gaussian
+  for (const Term& term : terms) {
+    SOTTO_ASSIGN(LossLaw law, loss_law(rounded_up(term), relation, direction));
+    if (is_full(term) && is_gaussian(term)) {
+      full.terms.push_back(term);
+    } else {
+      way.upper.push_back({std::move(law), term.count});
+    }
+    way.is_attained &= !is_tiny(term) && term.sampling != Term::Sampling::kFixedSize;
+  }
+  const double mu = gaussian_mu(full);
+  const auto add_gaussian = [&](std::vector<CountedLaw>& list) {
+    list.push_back({LossLaw::gaussian(std::max(mu, kSmallestStrength)), 1});
+  };
+  if (mu > 0) add_gaussian(way.upper);
+  for (std::size_t i = 0; i < kAttainedLaws && !way.is_attained; ++i) {
+    std::vector<CountedLaw> list;
+    for (const Term& term : terms) {
+      if (is_tiny(term) || (is_full(term) && is_gaussian(term))) continue;
+      list.push_back({attained_law(term, relation, direction, i), term.count});
+    }
+    if (mu >= kSmallestStrength) add_gaussian(list);
+    if (!list.empty()) way.attained.push_back(std::move(list));
+  }
+  return way;
+}
+
+}  // namespace
+
+Expected<Laws> laws_of(const CanonicalEvent& event) {
+  Laws laws;
+  bool two_ways = false;
+  std::vector<Term> terms;
+  for (const Term& term : event.terms) {
+    if (term.count == 0 || (term.sampling != Term::Sampling::kFull && term.rate == 0)) continue;
+    const bool is_private =
+        term.mechanism != Term::Mechanism::kNonPrivate && std::isfinite(strength(term));
+    laws.is_private &= is_private;
+    if (!is_private || strength(term) == 0) continue;
+    two_ways |= !is_full(term) && event.relation != Relation::kReplaceOne;
+    terms.push_back(term);
+  }
+  for (const Direction direction : {Direction::kRemove, Direction::kAdd}) {
+    if (direction == Direction::kAdd && !two_ways) break;
+    SOTTO_ASSIGN(Way way, way_of(terms, event.relation, direction));
+    for (const CountedLaw& counted : way.upper) laws.fit_lattice &= counted.law.fits_lattice();
+    if (!way.upper.empty()) laws.ways.push_back(std::move(way));
+  }
+  return laws;
+}
+
+}  // namespace sotto::pld
