@@ -1,3 +1,5 @@
+#include "command_line.hpp"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -7,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "command_line.hpp"
 #include "config_file.hpp"
 #include "exit_codes.hpp"
 #include "sotto/core/version.hpp"

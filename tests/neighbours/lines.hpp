@@ -16,7 +16,6 @@ struct MethodLine {
   std::string name;  ///< of the line
   std::string method;
   std::vector<std::string> arguments;
-  bool sums_compare = true;  ///< its batches are coupled by position under every relation
 };
 const std::vector<MethodLine>& method_lines();
 

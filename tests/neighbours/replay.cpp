@@ -157,12 +157,11 @@ class Listener final : public ReleaseTap {
   }
 
   void released(const std::type_info& type, void* value, const Event& event) override {
-    const bool known = handle<Vector>(type, value, event) || handle<double>(type, value, event) ||
-                       handle<bool>(type, value, event) ||
-                       handle<std::int64_t>(type, value, event) ||
-                       handle<Matrix>(type, value, event) ||
-                       handle<GradientHessian>(type, value, event) ||
-                       handle<SignedCoordinate>(type, value, event);
+    const bool known =
+        handle<Vector>(type, value, event) || handle<double>(type, value, event) ||
+        handle<bool>(type, value, event) || handle<std::int64_t>(type, value, event) ||
+        handle<Matrix>(type, value, event) || handle<GradientHessian>(type, value, event) ||
+        handle<SignedCoordinate>(type, value, event);
     if (!known)
       world_.faults.push_back(fmt::format(
           "an answer of the unknown type {}: teach tests/neighbours/replay.cpp", type.name()));
@@ -190,8 +189,7 @@ class Listener final : public ReleaseTap {
     if (type != typeid(T)) return false;
     T& answer = *static_cast<T*>(value);
     const std::string word = event_word(event);
-    world_.releases.push_back(
-        fmt::format("released {} of {}", type_name<T>(), to_string(event)));
+    world_.releases.push_back(fmt::format("released {} of {}", type_name<T>(), to_string(event)));
     std::string mechanism = "?";
     for (const MechanismLine& line : kMechanisms)
       if (line.answers == std::string(type_name<T>()) && line.event == word &&
@@ -243,8 +241,8 @@ class Listener final : public ReleaseTap {
     double epsilon = 0;
     if (const auto* selection = std::get_if<ExponentialEvent>(&event.node()))
       epsilon = selection->epsilon;
-    scores.monotone = epsilon > 0 && !units_.empty() &&
-                      units_.back().reach > 0.75 * std::ldexp(epsilon, 30);
+    scores.monotone =
+        epsilon > 0 && !units_.empty() && units_.back().reach > 0.75 * std::ldexp(epsilon, 30);
   }
 
   World& world_;
@@ -320,9 +318,8 @@ void take_out_clocks(World& world) {
 }
 
 std::string first_difference(const std::string& a, const std::string& b) {
-  const auto place =
-      static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first -
-                               a.begin());
+  const auto place = static_cast<std::size_t>(
+      std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
   const auto near = [&](const std::string& text) {
     const std::size_t begin = place < 40 ? 0 : place - 40;
     return begin >= text.size() ? std::string("(its end)") : text.substr(begin, 90);
@@ -382,7 +379,9 @@ const std::vector<std::string> kCompared = {"model",
                                             "exit code",
                                             "releases",
                                             "sums",
-                                            "other files"};
+                                            "other files",
+                                            "data info",
+                                            "dry run"};
 
 World run_world(const Files& files,
                 const Program& program,
@@ -434,19 +433,18 @@ std::vector<std::string> differences(const World& a, const World& b) {
     if (!texts.first || !texts.second)
       found.push_back(fmt::format("{}: only world {} has it", name, texts.first ? "A" : "B"));
     else if (*texts.first != *texts.second)
-      found.push_back(
-          fmt::format("{}: {}", name, first_difference(*texts.first, *texts.second)));
+      found.push_back(fmt::format("{}: {}", name, first_difference(*texts.first, *texts.second)));
   }
   const std::size_t both = std::min(a.releases.size(), b.releases.size());
   for (std::size_t k = 0; k < both; ++k)
     if (a.releases[k] != b.releases[k]) {
-      found.push_back(fmt::format(
-          "releases: line {}:\n    A: {}\n    B: {}", k, a.releases[k], b.releases[k]));
+      found.push_back(
+          fmt::format("releases: line {}:\n    A: {}\n    B: {}", k, a.releases[k], b.releases[k]));
       break;
     }
   if (a.releases.size() != b.releases.size())
-    found.push_back(fmt::format(
-        "releases: A has {} lines, B has {}", a.releases.size(), b.releases.size()));
+    found.push_back(
+        fmt::format("releases: A has {} lines, B has {}", a.releases.size(), b.releases.size()));
   for (std::size_t k = 0; k < std::min(a.sealed.size(), b.sealed.size()); ++k) {
     const double far = distance(a.sealed[k], b.sealed[k]);
     if (!(far <= a.sealed[k].sensitivity))

@@ -29,10 +29,10 @@ struct Sealed {
   std::string type;
   double sensitivity = 0;  ///< what was claimed, in the mechanism's norm
   Vector coordinates;
-  std::vector<std::int64_t> integers;              ///< of CoordinateScores, exactly
-  std::shared_ptr<std::vector<Vector>> products;   ///< of a lazy operator, as they are asked for
-  bool largest = false;                            ///< the norm is the largest coordinate's
-  bool monotone = false;                           ///< all must move in the same direction
+  std::vector<std::int64_t> integers;             ///< of CoordinateScores, exactly
+  std::shared_ptr<std::vector<Vector>> products;  ///< of a lazy operator, as they are asked for
+  bool largest = false;                           ///< the norm is the largest coordinate's
+  bool monotone = false;                          ///< all must move in the same direction
 };
 
 /// What a run left behind.

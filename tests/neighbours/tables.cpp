@@ -13,9 +13,9 @@ constexpr int kPersonRows = 150;
 
 /// Numbers that look drawn, the same everywhere: in [-1, 1].
 double number(int row, int column) {
-  const unsigned mixed = (static_cast<unsigned>(row) * 7919U + static_cast<unsigned>(column) * 104729U +
-                          17U) *
-                         2654435761U;
+  const unsigned mixed =
+      (static_cast<unsigned>(row) * 7919U + static_cast<unsigned>(column) * 104729U + 17U) *
+      2654435761U;
   return static_cast<double>(mixed >> 8) / 0x1p23 - 1;
 }
 
@@ -73,8 +73,10 @@ std::optional<Files> libsvm_files(Unit unit, int dim, int entries) {
   if (unit == Unit::kAbsent) return Files{{"d.svm", text}};
   const auto row = values_of(unit, dim, entries);
   if (!row) return {};
-  std::string line =
-      libsvm_row(*row, unit == Unit::kNewLabel ? "7" : label_of(unit) == 0 ? "-1" : "+1");
+  std::string line = libsvm_row(*row,
+                                unit == Unit::kNewLabel ? "7"
+                                : label_of(unit) == 0   ? "-1"
+                                                        : "+1");
   if (unit == Unit::kUnreadable) line = "-1 1:abc 2:0.5\n";
   if (unit == Unit::kTooWide) line = fmt::format("-1 1:0.5 {}:0.5\n", dim + 9);
   return Files{{"d.svm", text + line}};
@@ -220,13 +222,14 @@ std::string csv_label(Unit unit) {
 std::optional<Files> csv_files(Unit unit, bool sparse) {
   std::string text;
   for (int i = 0; i + 1 < kTableUnits; ++i)
-    text += sparse ? fmt::format("{},{},{},{},{}\n", i % 12, i * 5 % 12, i * 7 % 12, i % 3 * 0.5, i % 2)
-                   : fmt::format("{:.3f},{:.3f},{:.3f},{},{}\n",
-                                 number(i, 0),
-                                 number(i, 1),
-                                 number(i, 2),
-                                 i % 3 == 0 ? "x" : "y",
-                                 i % 2);
+    text +=
+        sparse ? fmt::format("{},{},{},{},{}\n", i % 12, i * 5 % 12, i * 7 % 12, i % 3 * 0.5, i % 2)
+               : fmt::format("{:.3f},{:.3f},{:.3f},{},{}\n",
+                             number(i, 0),
+                             number(i, 1),
+                             number(i, 2),
+                             i % 3 == 0 ? "x" : "y",
+                             i % 2);
   if (unit != Unit::kAbsent) {
     if (unit == Unit::kManyRows) return {};  // without persons every row is a unit
     const auto fields = sparse ? sparse_fields(unit) : dense_fields(unit);
@@ -258,11 +261,9 @@ std::optional<Files> person_files(Unit unit) {
     const int rows = unit == Unit::kManyRows ? kPersonRows : unit == Unit::kNull ? 1 : 2;
     for (int k = 0; k < rows; ++k)
       // Its first row stays last among the first rows: units are numbered by those.
-      lines.push_back(unit == Unit::kTooWide ? "0.25,-0.5,0.75,x,0,somebody,0"
-                                             : fmt::format("{},{},{}",
-                                                           *fields,
-                                                           csv_label(unit),
-                                                           "somebody"));
+      lines.push_back(unit == Unit::kTooWide
+                          ? "0.25,-0.5,0.75,x,0,somebody,0"
+                          : fmt::format("{},{},{}", *fields, csv_label(unit), "somebody"));
   }
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
@@ -428,12 +429,7 @@ const std::vector<TableKind>& table_kinds() {
        {"--schema", "s.toml"},
        [](Unit unit) { return csv_files(unit, true); }},
       {"persons", "csv", "d.csv", false, {"--schema", "s.toml"}, person_files},
-      {"network",
-       "idx",
-       "x-idx3-ubyte,y-idx1-ubyte",
-       true,
-       {"--model", "net.toml"},
-       idx_files},
+      {"network", "idx", "x-idx3-ubyte,y-idx1-ubyte", true, {"--model", "net.toml"}, idx_files},
       {"cifar10",
        "cifar10",
        "d.bin",

@@ -19,20 +19,20 @@ inline constexpr bool kReadersFitRows = false;
 /// What the last unit of a table is. All others are the same in every world.
 enum class Unit {
   kAbsent,
-  kNull,             ///< there, and contributes nothing
+  kNull,  ///< there, and contributes nothing
   kOrdinary,
-  kOther,            ///< ordinary, with another label and other values
-  kLong,             ///< far beyond the declared bound on a row
-  kAllColumns,       ///< no value is 0
-  kMissing,          ///< every value that may be missing is
+  kOther,       ///< ordinary, with another label and other values
+  kLong,        ///< far beyond the declared bound on a row
+  kAllColumns,  ///< no value is 0
+  kMissing,     ///< every value that may be missing is
   kUnknownCategory,
-  kPlusHuge,         ///< 3e38
+  kPlusHuge,  ///< 3e38
   kMinusHuge,
-  kManyRows,         ///< a person with 150 rows
+  kManyRows,  ///< a person with 150 rows
   // What does not fit the declaration:
   kNewLabel,
-  kUnreadable,       ///< text where a number should be
-  kTooWide,          ///< a column that is not declared
+  kUnreadable,  ///< text where a number should be
+  kTooWide,     ///< a column that is not declared
 };
 inline constexpr int kUnits = 14;
 const char* to_string(Unit unit);
