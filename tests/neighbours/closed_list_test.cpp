@@ -78,6 +78,18 @@ TEST(ClosedList, EveryMechanismIsKnown) {
   EXPECT_EQ(known, friends) << "tests/neighbours/replay.cpp: kMechanisms";
 }
 
+TEST(ClosedList, NobodyListensButTests) {
+  namespace fs = std::filesystem;
+  for (const char* folder : {"sotto", "apps"})
+    for (const auto& entry :
+         fs::recursive_directory_iterator(fs::path(SOTTO_SOURCE_DIR) / folder)) {
+      if (!entry.is_regular_file() || entry.path().stem() == "release_tap") continue;
+      const std::string text = TempDir::read(entry.path());
+      EXPECT_EQ(text.find("listen_to_releases"), text.npos) << entry.path();
+      EXPECT_EQ(text.find("ReleaseTap"), text.npos) << entry.path();
+    }
+}
+
 /// No method asks for Laplace noise: its line is this program.
 int laplace_program() {
   Stream noise = Stream::seeded(5, Purpose::kNoise);

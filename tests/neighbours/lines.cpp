@@ -30,6 +30,8 @@ MethodLine filtered(const std::string& name, const std::string& method, Words mo
                 "0.5",
                 "--curvature-floor",
                 "off",
+                "--hessian-lipschitz",
+                "1",
                 "--init",
                 "normal",
                 "--precision",
@@ -38,6 +40,13 @@ MethodLine filtered(const std::string& name, const std::string& method, Words mo
                 "4"});
   words.insert(words.end(), more.begin(), more.end());
   return {name, method, std::move(words)};
+}
+
+/// Whether the reader must fit the unit to the declaration first.
+bool waits(const TableKind& table, Unit unit) {
+  if (kReadersFitRows) return false;
+  return !fits_declaration(unit) || (table.format == "npy" && unit == Unit::kMissing) ||
+         (table.network && unit == Unit::kNull);  // only an undeclared label makes a picture null
 }
 
 const MethodInfo& info(const MethodLine& line) { return **find_method(line.method); }
@@ -56,7 +65,7 @@ const std::vector<MethodLine>& method_lines() {
       planned("dp-sgd fixed",
               "dp-sgd",
               {"--steps", "4", "--expected-batch", "6", "--sampling", "fixed_size"}),
-      planned("rrpsgd", "rrpsgd", {"--steps", "8", "--expected-batch", "6"}),
+      planned("rrpsgd", "rrpsgd", {"--steps", "8", "--expected-batch", "6", "--drawn-steps", "5"}),
       planned("dp-srm", "dp-srm", {"--steps", "4", "--expected-batch", "6"}),
       planned("private-spiderboost",
               "private-spiderboost",
@@ -130,11 +139,7 @@ bool makes_sense(const Line& line) {
   if (line.unit == Unit::kAbsent || line.unit == other) return false;
   for (const std::string& word : line.method->arguments)  // the number of units is public for it
     if (word == "fixed_size" && line.relation == Relation::kAddRemove) return false;
-  if (!kReadersFitRows &&
-      (!fits_declaration(line.unit) ||
-       // only a label that nobody declared makes a picture null
-       (line.table->network && (line.unit == Unit::kNull || other == Unit::kNull))))
-    return false;
+  if (waits(*line.table, line.unit) || waits(*line.table, other)) return false;
   return line.table->files(line.unit).has_value() && line.table->files(other).has_value();
 }
 
@@ -215,7 +220,13 @@ std::vector<std::string> command(const Line& line) {
     words.insert(words.end(), {"--checkpoint", "run.ckpt", "--every", "1"});
   if (kReadersFitRows) words.push_back("--no-refusals");
   words.insert(words.end(), line.table->arguments.begin(), line.table->arguments.end());
-  words.insert(words.end(), line.method->arguments.begin(), line.method->arguments.end());
+  words.insert(words.end(), line.table->training.begin(), line.table->training.end());
+  const Words& own = line.method->arguments;
+  for (std::size_t k = 0; k < own.size(); ++k)
+    if (own[k] == "--loss" && line.table->has_loss())
+      ++k;
+    else
+      words.push_back(own[k]);
   words.insert(words.end(), {line.table->data, "model.json"});
   return words;
 }

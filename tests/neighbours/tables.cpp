@@ -62,24 +62,30 @@ std::string libsvm_row(const std::vector<double>& row, const std::string& label)
   return line + "\n";
 }
 
-std::optional<Files> libsvm_files(Unit unit, int dim, int entries) {
+/// A public test set of two rows is there too.
+std::optional<Files> libsvm_files(Unit unit, int dim, int entries, bool real_labels = false) {
+  const std::string test = fmt::format("+1 1:0.5 {}:0.25\n-1 2:0.5\n", dim);
   std::string text;
   for (int i = 0; i + 1 < kTableUnits; ++i) {
     std::vector<double> row(static_cast<std::size_t>(dim));
     for (int j = 0; j < entries; ++j)
       row[static_cast<std::size_t>((j * dim / entries + i) % dim)] = 0.5 * (1.1 + number(i, j));
-    text += libsvm_row(row, i % 2 == 0 ? "+1" : "-1");
+    text += libsvm_row(row,
+                       real_labels  ? fmt::format("{:.3f}", number(i, 99))
+                       : i % 2 == 0 ? "+1"
+                                    : "-1");
   }
-  if (unit == Unit::kAbsent) return Files{{"d.svm", text}};
+  if (unit == Unit::kAbsent) return Files{{"d.svm", text}, {"t.svm", test}};
   const auto row = values_of(unit, dim, entries);
   if (!row) return {};
-  std::string line = libsvm_row(*row,
-                                unit == Unit::kNewLabel ? "7"
-                                : label_of(unit) == 0   ? "-1"
-                                                        : "+1");
+  std::string label = label_of(unit) == 0 ? "-1" : "+1";
+  if (unit == Unit::kNewLabel) label = real_labels ? "nan" : "7";
+  if (real_labels && unit == Unit::kPlusHuge) label = "3e38";
+  if (real_labels && unit == Unit::kMinusHuge) label = "-3e38";
+  std::string line = libsvm_row(*row, label);
   if (unit == Unit::kUnreadable) line = "-1 1:abc 2:0.5\n";
   if (unit == Unit::kTooWide) line = fmt::format("-1 1:0.5 {}:0.5\n", dim + 9);
-  return Files{{"d.svm", text + line}};
+  return Files{{"d.svm", text + line}, {"t.svm", test}};
 }
 
 std::string npy(const std::string& type, const std::string& shape, const std::string& bytes) {
@@ -402,12 +408,14 @@ const std::vector<TableKind>& table_kinds() {
        with({"--row-norm", "1"},
             kReadersFitRows ? std::vector<std::string>{"--dim", "6", "--classes", "0,1"}
                             : std::vector<std::string>{}),
+       {},
        npy_files},
       {"sparse",
        "libsvm",
        "d.svm",
        false,
        with({"--row-norm", "1", "--dim", "60"}, kSigns),
+       {"--test", "t.svm"},
        [](Unit unit) { return libsvm_files(unit, 60, 4); }},
       // 23 rows of 4 entries in 16 columns, and a last one that decides: a quarter is 96 entries.
       {"density_limit",
@@ -415,32 +423,44 @@ const std::vector<TableKind>& table_kinds() {
        "d.svm",
        false,
        with({"--row-norm", "1", "--dim", "16"}, kSigns),
+       {},
        [](Unit unit) { return libsvm_files(unit, 16, 4); }},
+      {"real_labels",
+       "libsvm",
+       "d.svm",
+       false,
+       {"--row-norm", "1", "--dim", "16"},
+       {"--loss", "huber"},
+       [](Unit unit) { return libsvm_files(unit, 16, 4, /*real_labels=*/true); }},
       {"csv_dense",
        "csv",
        "d.csv",
        false,
        {"--schema", "s.toml"},
+       {"--bias"},
        [](Unit unit) { return csv_files(unit, false); }},
       {"csv_sparse",
        "csv",
        "d.csv",
        false,
        {"--schema", "s.toml"},
+       {},
        [](Unit unit) { return csv_files(unit, true); }},
-      {"persons", "csv", "d.csv", false, {"--schema", "s.toml"}, person_files},
-      {"network", "idx", "x-idx3-ubyte,y-idx1-ubyte", true, {"--model", "net.toml"}, idx_files},
+      {"persons", "csv", "d.csv", false, {"--schema", "s.toml"}, {}, person_files},
+      {"network", "idx", "x-idx3-ubyte,y-idx1-ubyte", true, {}, {"--model", "net.toml"}, idx_files},
       {"cifar10",
        "cifar10",
        "d.bin",
        true,
-       {"--model", "net.toml", "--format", "cifar10"},
+       {"--format", "cifar10"},
+       {"--model", "net.toml"},
        [](Unit unit) { return cifar_files(unit, 10); }},
       {"cifar100",
        "cifar100",
        "d.bin",
        true,
-       {"--model", "net.toml", "--format", "cifar100"},
+       {"--format", "cifar100"},
+       {"--model", "net.toml"},
        [](Unit unit) { return cifar_files(unit, 100); }},
   };
   return kinds;

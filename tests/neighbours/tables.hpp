@@ -2,6 +2,7 @@
 
 // The tables of the neighbour table: small files of every format, that differ in one unit.
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -43,9 +44,14 @@ struct TableKind {
   std::string format;  ///< as in --format
   std::string data;    ///< the DATA argument
   bool network = false;
-  std::vector<std::string> arguments;
+  std::vector<std::string> arguments;  ///< how it is read, each with a value
+  std::vector<std::string> training;   ///< further ones of `train`
   /// The files of the world whose last unit is this; nothing where it makes no sense.
   std::function<std::optional<Files>(Unit)> files;
+
+  bool has_loss() const {
+    return std::find(training.begin(), training.end(), "--loss") != training.end();
+  }
 };
 
 const std::vector<TableKind>& table_kinds();
