@@ -232,6 +232,20 @@ TEST_F(LeakyProgram, TheHonestProgramIsNotTold) {
   EXPECT_THAT(compare_with([](int) { return 0; }), IsEmpty());
 }
 
+// What the program says itself that it is not private.
+TEST_F(LeakyProgram, UnsafeDiagnosticsAreTold) {
+  const TableKind& table = table_kinds().front();
+  const Line line{&method_lines().front(), &table, Relation::kReplaceOne, Unit::kOther};
+  std::vector<std::string> words = command(line);
+  words.insert(words.begin() + 1, "--unsafe-diagnostics");
+  const Program program = sotto_program(words);
+  const World a = run_world(*table.files(Unit::kOrdinary), program);
+  const World b = run_world(*table.files(Unit::kOther), program, &a);
+  EXPECT_EQ(a.exit_code, 0);
+  EXPECT_THAT(differences(a, b), Contains(StartsWith("record: ")));
+  EXPECT_THAT(differences(a, b), Contains(StartsWith("stdout: ")));
+}
+
 TEST_F(LeakyProgram, AMessageWithTheRealizedNumberOfRows) {
   EXPECT_THAT(compare_with([](int rows) {
                 fmt::print(stderr, "{} rows in the batch\n", rows);

@@ -66,7 +66,7 @@ const std::vector<MethodLine>& method_lines() {
               "dp-sgd",
               {"--steps", "4", "--expected-batch", "6", "--sampling", "fixed_size"}),
       planned("rrpsgd", "rrpsgd", {"--steps", "8", "--expected-batch", "6", "--drawn-steps", "5"}),
-      planned("dp-srm", "dp-srm", {"--steps", "4", "--expected-batch", "6"}),
+      planned("dp-srm", "dp-srm", {"--steps", "4", "--expected-batch", "6", "--json"}),
       planned("private-spiderboost",
               "private-spiderboost",
               {"--steps", "5", "--phase", "2", "--expected-batch", "6"}),

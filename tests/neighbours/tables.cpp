@@ -11,6 +11,12 @@ namespace {
 
 constexpr int kPersonRows = 150;
 
+/// A unit is null if its row does not fit the declaration; here, by its label.
+Unit written(Unit unit) {
+  if (unit != Unit::kNull) return unit;
+  return kReadersFitRows ? Unit::kNewLabel : Unit::kZero;
+}
+
 /// Numbers that look drawn, the same everywhere: in [-1, 1].
 double number(int row, int column) {
   const unsigned mixed =
@@ -27,7 +33,7 @@ std::optional<std::vector<double>> values_of(Unit unit, int dim, int entries) {
       row[static_cast<std::size_t>(j * dim / count)] = scale * (0.1 + number(salt, j));
   };
   switch (unit) {
-    case Unit::kNull:
+    case Unit::kZero:
       return row;
     case Unit::kOrdinary:
     case Unit::kNewLabel:
@@ -64,6 +70,7 @@ std::string libsvm_row(const std::vector<double>& row, const std::string& label)
 
 /// A public test set of two rows is there too.
 std::optional<Files> libsvm_files(Unit unit, int dim, int entries, bool real_labels = false) {
+  unit = written(unit);
   const std::string test = fmt::format("+1 1:0.5 {}:0.25\n-1 2:0.5\n", dim);
   std::string text;
   for (int i = 0; i + 1 < kTableUnits; ++i) {
@@ -106,6 +113,7 @@ void append_bytes(std::string& bytes, T value) {
 }
 
 std::optional<Files> npy_files(Unit unit) {
+  unit = written(unit);
   constexpr int kDim = 6;
   std::string x, y;
   int rows = 0;
@@ -169,7 +177,7 @@ negative = ["0"]
 /// Fields of the last unit's rows, label left out; empty where it makes no sense.
 std::optional<std::string> dense_fields(Unit unit) {
   switch (unit) {
-    case Unit::kNull:
+    case Unit::kZero:
       return "-1,-1,-1,none";
     case Unit::kOrdinary:
     case Unit::kNewLabel:
@@ -197,7 +205,7 @@ std::optional<std::string> dense_fields(Unit unit) {
 
 std::optional<std::string> sparse_fields(Unit unit) {
   switch (unit) {
-    case Unit::kNull:
+    case Unit::kZero:
       return "none,none,none,0";
     case Unit::kOrdinary:
     case Unit::kNewLabel:
@@ -226,6 +234,7 @@ std::string csv_label(Unit unit) {
 }
 
 std::optional<Files> csv_files(Unit unit, bool sparse) {
+  unit = written(unit);
   std::string text;
   for (int i = 0; i + 1 < kTableUnits; ++i)
     text +=
@@ -251,6 +260,7 @@ std::optional<Files> csv_files(Unit unit, bool sparse) {
 
 /// Persons with one to three rows, those of the last one spread over the file.
 std::optional<Files> person_files(Unit unit) {
+  unit = written(unit);
   std::vector<std::string> lines;
   for (int i = 0; i + 1 < kTableUnits; ++i)
     for (int k = 0; k < 1 + i % 3; ++k)
@@ -264,7 +274,7 @@ std::optional<Files> person_files(Unit unit) {
   if (unit != Unit::kAbsent) {
     const auto fields = dense_fields(unit);
     if (!fields && unit != Unit::kTooWide) return {};
-    const int rows = unit == Unit::kManyRows ? kPersonRows : unit == Unit::kNull ? 1 : 2;
+    const int rows = unit == Unit::kManyRows ? kPersonRows : 2;
     for (int k = 0; k < rows; ++k)
       // Its first row stays last among the first rows: units are numbered by those.
       lines.push_back(unit == Unit::kTooWide
@@ -288,13 +298,14 @@ std::string idx(const std::vector<std::uint32_t>& shape, const std::string& byte
 /// Pixels of the last unit's picture; empty where it makes no sense.
 std::optional<std::string> pixels_of(Unit unit, std::size_t size) {
   switch (unit) {
-    case Unit::kNull:
     case Unit::kOrdinary:
     case Unit::kNewLabel: {
       std::string pixels(size, '\0');
       pixels[0] = '\x40';
       return pixels;
     }
+    case Unit::kZero:
+      return std::string(size, '\0');
     case Unit::kOther:
     case Unit::kAllColumns:
       return std::string(size, '\xff');
@@ -310,16 +321,13 @@ std::string picture(int row, std::size_t size) {
   return pixels;
 }
 
-/// A picture can't be null (black is a color, and layers have biases): only a label that nobody
-/// declared makes it so.
-int picture_label(Unit unit) {
-  return unit == Unit::kNewLabel || unit == Unit::kNull ? 200 : label_of(unit);
-}
+int picture_label(Unit unit) { return unit == Unit::kNewLabel ? 200 : label_of(unit); }
 
 constexpr const char* kIdxNetwork =
     "input = [1, 4, 4]\nlayers = [\"conv 2 3 stride 2\", \"tanh\", \"flatten\", \"linear 10\"]\n";
 
 std::optional<Files> idx_files(Unit unit) {
+  unit = written(unit);
   std::string pixels, labels;
   std::uint32_t rows = 0;
   for (; rows + 1 < kTableUnits; ++rows) {
@@ -339,6 +347,7 @@ std::optional<Files> idx_files(Unit unit) {
 }
 
 std::optional<Files> cifar_files(Unit unit, int classes) {
+  unit = written(unit);
   constexpr std::size_t kPixels = 3072;
   std::string bytes;
   const auto add = [&](int label, const std::string& pixels) {
@@ -365,6 +374,7 @@ const char* to_string(Unit unit) {
   static constexpr std::array<const char*, kUnits> kNames = {"absent",
                                                              "null",
                                                              "ordinary",
+                                                             "zero",
                                                              "other",
                                                              "long",
                                                              "all_columns",

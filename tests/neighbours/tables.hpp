@@ -20,8 +20,9 @@ inline constexpr bool kReadersFitRows = false;
 /// What the last unit of a table is. All others are the same in every world.
 enum class Unit {
   kAbsent,
-  kNull,  ///< there, and contributes nothing
+  kNull,  ///< there, and contributes nothing: what a row that does not fit becomes
   kOrdinary,
+  kZero,        ///< a row of zeros, which fits, and is not null: it has a label and a loss
   kOther,       ///< ordinary, with another label and other values
   kLong,        ///< far beyond the declared bound on a row
   kAllColumns,  ///< no value is 0
@@ -35,7 +36,7 @@ enum class Unit {
   kUnreadable,  ///< text where a number should be
   kTooWide,     ///< a column that is not declared
 };
-inline constexpr int kUnits = 14;
+inline constexpr int kUnits = 15;
 const char* to_string(Unit unit);
 bool fits_declaration(Unit unit);
 
