@@ -313,7 +313,8 @@ void take_out_clocks(World& world) {
       "\"(\\w*seconds|finished|time|examples_a_second|value|begun|seconds_a_pass)\": ?"
       "(\"[^\"]*\"|[-+.0-9e]+)|the time at which the data was written\",\"[-0-9, ]*|"
       "[0-9]+ examples a second|in [0-9.]+ m?s");
-  world.artifacts.erase("report");
+  for (const char* name : {"report", "plot", "checkpoint", "checkpoint file"})
+    world.artifacts.erase(name);
   for (auto& [artifact, text] : world.artifacts) text = std::regex_replace(text, kSeconds, "$1");
 }
 
