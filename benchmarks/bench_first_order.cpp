@@ -140,7 +140,7 @@ bool bench_run() {
   const Table table = make_sparse(32561);
   const GlmEngine engine(table, {});
   PublicProblem problem;
-  problem.n = table.units();
+  problem.n = std::int64_t{table.units()};
   problem.dimension = table.dim();
   problem.row_norm = 3.7417;
   problem.regularizer = Regularizer(RegularizerKind::kNonconvex, 1e-3);

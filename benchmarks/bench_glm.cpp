@@ -137,7 +137,7 @@ class PrivateSetup {
  private:
   static PublicProblem problem_of(const GlmEngine& engine) {
     PublicProblem problem;
-    problem.n = engine.units();
+    problem.n = std::int64_t{engine.units()};
     problem.dimension = engine.parameters();
     problem.row_norm = 1;
     return problem;

@@ -134,7 +134,7 @@ int run_case(std::int64_t d, bool memory_only) {
   const Table& table = data.table;
   const GlmEngine engine(table, {});
   PublicProblem problem;
-  problem.n = table.units();
+  problem.n = std::int64_t{table.units()};
   problem.dimension = d;
   problem.row_norm = std::sqrt(static_cast<double>(kEntries));
   problem.row_max = 1;

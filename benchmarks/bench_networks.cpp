@@ -138,7 +138,7 @@ class PrivateSetup {
   }
   static PublicProblem problem_of(const Engine& engine) {
     PublicProblem problem;
-    problem.n = engine.units();
+    problem.n = std::int64_t{engine.units()};
     problem.dimension = engine.parameters();
     problem.row_norm = std::numeric_limits<double>::infinity();
     problem.network = true;

@@ -36,7 +36,7 @@ Expected<TrainResult> dp_tr(const Table& table,
                             double epsilon) {
   const GlmEngine engine(table, {});
   PublicProblem problem;
-  problem.n = table.units();
+  problem.n = std::int64_t{table.units()};
   problem.dimension = table.dim();
   problem.row_norm = row_norm;
   problem.linear_rows = true;

@@ -38,7 +38,7 @@ double growth(const std::vector<std::pair<double, double>>& points) {
 
 PublicProblem problem_of(const Table& table, double row_norm, double row_max) {
   PublicProblem problem;
-  problem.n = table.units();
+  problem.n = std::int64_t{table.units()};
   problem.dimension = table.dim();
   problem.row_norm = row_norm;
   problem.row_max = row_max;

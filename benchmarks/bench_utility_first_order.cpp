@@ -99,7 +99,7 @@ std::string text_of(const Row& row) {
 Expected<nlohmann::json> measure(const Row& row, const DataSet& set, const Loaded& data) {
   const GlmEngine engine(data.train, {});
   PublicProblem problem;
-  problem.n = data.train.units();
+  problem.n = std::int64_t{data.train.units()};
   problem.dimension = data.train.dim();
   problem.row_norm = set.row_norm;
   problem.regularizer = Regularizer(RegularizerKind::kNonconvex, 1e-3);
@@ -164,7 +164,7 @@ bool report(const Row& row, const nlohmann::json& r) {
 Expected<std::string> key_of(const Row& row, const DataSet& set, const Loaded& data) {
   SOTTO_ASSIGN(const MethodInfo* method, find_method(row.method));
   PublicFacts facts;
-  facts.problem.n = data.train.units();
+  facts.problem.n = std::int64_t{data.train.units()};
   facts.problem.dimension = data.train.dim();
   facts.problem.row_norm = set.row_norm;
   facts.problem.relation = Relation::kReplaceOne;

@@ -113,7 +113,7 @@ GivenOptions options_of(const Cell& cell, Column column, std::int64_t n) {
 Expected<nlohmann::json> measure(const DataSet& set, const Cell& cell, Column column) {
   const GlmEngine engine(set.train, {});
   PublicProblem problem;
-  problem.n = set.train.units();
+  problem.n = std::int64_t{set.train.units()};
   problem.dimension = set.train.dim();
   problem.row_norm = set.row_norm;
   problem.regularizer = Regularizer(RegularizerKind::kNonconvex, 1e-3);

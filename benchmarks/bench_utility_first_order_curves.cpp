@@ -86,7 +86,7 @@ Expected<nlohmann::json> measure(const std::string& method,
                                  const Table& test) {
   const GlmEngine engine(rows, {});
   PublicProblem problem;
-  problem.n = rows.units();
+  problem.n = std::int64_t{rows.units()};
   problem.dimension = rows.dim();
   problem.row_norm = kRowNorm;
   problem.regularizer = Regularizer(RegularizerKind::kNonconvex, 1e-3);

@@ -206,7 +206,7 @@ inline constexpr std::pair<const char*, const char*> kCompared[] = {{"dp-tr", "0
 
 inline PublicProblem problem_of(const Table& table, double row_norm, Relation relation) {
   PublicProblem problem;
-  problem.n = table.units();
+  problem.n = std::int64_t{table.units()};
   problem.dimension = table.dim();
   problem.row_norm = row_norm;
   problem.relation = relation;

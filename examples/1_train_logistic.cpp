@@ -17,7 +17,8 @@ int main() {
   // What is public about the problem.
   const LossSpec loss{LossKind::kLogistic};
   PublicProblem problem;
-  problem.n = train_set.data.table.units();
+  // Under zero-out neighbours have as many units, so that their number is public.
+  problem.n = counted_as_public(train_set.data.table.units(), problem.relation).value();
   problem.dimension = train_set.data.table.dim();
   problem.row_norm = train_set.data.row_norm_bound;
   problem.loss = loss_info(loss);

@@ -46,7 +46,7 @@ Expected<Audited> linear_model(const OneRunArguments& arguments, const LossSpec&
   SOTTO_ASSIGN(LoadedFile data,
                arguments.data.load(arguments.data_path, problem.loss.classification));
   audited.table = std::make_unique<Table>(std::move(data.table));
-  problem.n = audited.table->units();
+  SOTTO_ASSIGN(problem.n, counted_as_public(audited.table->units(), problem.relation));
   problem.dimension = audited.table->dim();
   problem.row_norm =
       data.row_norm_bound > 0 ? data.row_norm_bound : std::numeric_limits<double>::infinity();
@@ -65,7 +65,9 @@ Expected<Audited> network(const OneRunArguments& arguments) {
                               static_cast<std::int64_t>(data.class_names.size())));
   SOTTO_ASSIGN(const StartWeights start, start_weights(spec, arguments.network));
   Audited audited;
-  audited.problem = network_problem(spec, start.all, data.table.units());
+  SOTTO_ASSIGN(const PublicCount n,
+               counted_as_public(data.table.units(), audited.problem.relation));
+  audited.problem = network_problem(spec, start.all, n);
   SOTTO_ASSIGN(auto features, frozen_features(data.table, spec, start.all));
   if (features) spec = std::move(features->rest);
   audited.table =

@@ -107,7 +107,7 @@ Expected<Request> read_request(const Arguments& arguments) {
 
 PublicProblem make_problem(const Request& request,
                            const Arguments& arguments,
-                           std::int64_t n,
+                           PublicCount n,
                            std::int64_t dimension,
                            double row_norm) {
   PublicProblem problem;
@@ -213,7 +213,7 @@ void print_plan(const PreparedRun& run,
   const auto n = static_cast<double>(problem.n);
   if (json) {
     nlohmann::json object = to_json(run, options.delta);
-    object["n"] = problem.n;
+    object["n"] = std::int64_t{problem.n};
     object["dimension"] = problem.dimension;
     if (passes) object["passes"] = *passes;
     if (examples_a_second) object["examples_a_second"] = *examples_a_second;
@@ -309,8 +309,8 @@ Expected<int> run_train(const Arguments& arguments) {
   if (row_norm == 0 && !request.method->is_private)  // not private anyway: look
     row_norm =
         std::max(1e-300, *std::max_element(data.table.norms().begin(), data.table.norms().end()));
-  const std::int64_t n =
-      request.relation == Relation::kAddRemove ? arguments.public_n : data.table.units();
+  SOTTO_ASSIGN(const PublicCount n,
+               public_units(arguments.public_n, data.table.units(), request.relation));
   PublicProblem problem = make_problem(request, arguments, n, data.table.dim(), row_norm);
   problem.linear_rows = row_norm > 0 && !data.table.has_units();
   SOTTO_TRY(require_row_norm(problem, request));

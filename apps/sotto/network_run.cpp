@@ -40,7 +40,7 @@ std::string joined(const std::vector<std::string>& names) {
 PublicProblem problem_for(const NetworkRequest& request,
                           const NetworkSpec& spec,
                           const Vector& all,
-                          std::int64_t n) {
+                          PublicCount n) {
   PublicProblem problem = network_problem(spec, all, n);
   problem.relation = request.relation;
   problem.regularizer = request.regularizer;
@@ -104,11 +104,9 @@ Expected<int> train_network(NetworkRequest request) {
   }
   SOTTO_ASSIGN(auto engine, NetworkEngine::make(data.table, spec, all));
 
-  const PublicProblem problem =
-      problem_for(request,
-                  spec,
-                  all,
-                  request.relation == Relation::kAddRemove ? request.public_n : data.table.units());
+  SOTTO_ASSIGN(const PublicCount n,
+               public_units(request.public_n, data.table.units(), request.relation));
+  const PublicProblem problem = problem_for(request, spec, all, n);
   request.train.journal_path = request.model_path + ".journal";
   SOTTO_ASSIGN(request.train.checkpoint, request.checkpoint.options(request.data_path));
   for (const auto& [name, text] : {std::pair{"the network", to_text(spec)},
@@ -205,7 +203,9 @@ Expected<int> dry_run_network(const NetworkRequest& request) {
                   "a network for images with --public-n N does without.");
     SOTTO_ASSIGN(const LoadedData data,
                  load_network_rows(request.data, request.data_path, named.loss));
-    if (n < 1) n = data.table.units();
+    if (n < 1) {
+      SOTTO_ASSIGN(n, counted_as_public(data.table.units(), request.relation));
+    }
     features = data.table.dim();
     classes = static_cast<std::int64_t>(data.class_names.size());
   }

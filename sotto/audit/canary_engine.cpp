@@ -42,10 +42,20 @@ CanaryEngine::CanaryEngine(const Engine& inner, std::int64_t canaries, Stream& r
     directions_.push_back(v / v.norm());
     inserted_.push_back(random.below(2) == 1);
   }
+  mark_nulls();
 }
 
 CanaryEngine::CanaryEngine(const Engine& inner)
-    : inner_(inner), directions_(1, Vector::Zero(inner.parameters())), inserted_(1, false) {}
+    : inner_(inner), directions_(1, Vector::Zero(inner.parameters())), inserted_(1, false) {
+  mark_nulls();
+}
+
+void CanaryEngine::mark_nulls() {
+  const auto inner = inner_.null_units();
+  nulls_.assign(inner.begin(), inner.end());
+  nulls_.resize(static_cast<std::size_t>(inner_.units()), 0);
+  for (const bool inserted : inserted_) nulls_.push_back(inserted ? 0 : 1);
+}
 
 Vector CanaryEngine::pull() const {
   Vector sum = Vector::Zero(parameters());

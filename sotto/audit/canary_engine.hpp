@@ -29,9 +29,10 @@ class CanaryEngine final : public Engine {
   /// The sum of the inserted canaries' directions.
   Vector pull() const;
 
-  std::int64_t units() const override { return inner_.units() + canaries(); }
+  PrivateCount units() const override { return inner_.units() + canaries(); }
   std::int64_t parameters() const override { return inner_.parameters(); }
   std::int64_t block_size() const override { return inner_.block_size(); }
+  std::span<const std::uint8_t> null_units() const override { return nulls_; }
   std::unique_ptr<Workspace> make_workspace() const override;
   void evaluate_gradients(const Block& block,
                           std::span<const double> w,
@@ -97,12 +98,15 @@ class CanaryEngine final : public Engine {
                                         std::vector<double>& numbers,
                                         std::size_t each = 1);
   double canary_norm(std::int64_t canary) const;
+  /// The inner engine's nulls, and the canaries that are not inserted.
+  void mark_nulls();
   /// sum += weights[k] · the gradient of each inserted canary k of the block.
   void add_canaries(const Mine& mine, std::span<const double> weights, std::span<double> sum) const;
 
   const Engine& inner_;
   std::vector<Vector> directions_;
   std::vector<bool> inserted_;
+  std::vector<std::uint8_t> nulls_;
 };
 
 }  // namespace sotto

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "sotto/audit/made_up_claim.hpp"
 #include "sotto/mechanism/exponential.hpp"
 #include "sotto/mechanism/gaussian.hpp"
 #include "sotto/mechanism/joint_gaussian.hpp"
@@ -27,7 +28,7 @@ Vector direction() { return Vector::Constant(3, 1 / std::sqrt(3.0)); }
 Matrix rank_one() { return direction() * direction().transpose(); }
 
 SensitivityClaim sealed(double lie, const Sampling& sampling) {
-  return {1 / lie, kRelation, sampling};
+  return MadeUpClaim::of(1 / lie, kRelation, sampling);
 }
 
 MechanismAudit::Release gaussian(double z) {
@@ -111,7 +112,8 @@ MechanismAudit::Release sparse_vector(double epsilon) {
   return
       [epsilon](
           int, bool present, Receipt receipt, const Sampling& sampling, double lie, Stream& noise) {
-        SparseVectorSession session(std::move(receipt), epsilon, 1 / lie, kRelation, 0, noise);
+        SparseVectorSession session(
+            std::move(receipt), epsilon, sealed(lie, Sampling::full()), 0, noise);
         for (int question = 1; question <= kQuestions; ++question) {
           const double sign = question == kQuestions ? 1 : -1;
           const double value = present ? sign / 2 : -sign / 2;

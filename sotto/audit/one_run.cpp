@@ -171,7 +171,7 @@ Expected<OneRunReport> audit_in_one_run(const Engine& engine,
     return fail(ErrorKind::kUsage,
                 "the one-run audit knows no canaries for layers that are clipped one by one; use "
                 "--clip-rule flat, or audit without --one-run.");
-  problem.n += options.canaries;
+  problem.n = problem.n + options.canaries;
   SOTTO_ASSIGN(PreparedRun prepared, prepare(problem, train_options));
   if (!prepared.method->is_private)
     return fail(

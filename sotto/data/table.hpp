@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "sotto/core/private_count.hpp"
 #include "sotto/data/paged_array.hpp"
 
 namespace sotto {
@@ -17,7 +18,7 @@ namespace sotto {
 /// contiguous. All values and labels are finite.
 class Table {
  public:
-  std::int64_t rows() const { return rows_; }
+  PrivateCount rows() const { return rows_; }
   std::int64_t dim() const { return dim_; }
   bool sparse() const { return sparse_; }
 
@@ -36,7 +37,7 @@ class Table {
   std::span<const double> norms() const { return norms_.span(); }
 
   /// Number of units; unit u owns rows [unit_begin(u), unit_begin(u + 1)).
-  std::int64_t units() const {
+  PrivateCount units() const {
     return unit_offsets_.empty() ? rows_ : static_cast<std::int64_t>(unit_offsets_.size()) - 1;
   }
   bool has_units() const { return !unit_offsets_.empty(); }

@@ -18,9 +18,9 @@ Released<SignedCoordinate> CoordinateSelection::release(Sensitive<CoordinateScor
                                                         Stream& selection) {
   constexpr std::size_t kChunk = 1024;
   const SensitivityClaim claim = scores.claim();
-  SOTTO_CHECK(claim.sensitivity >= 1 && claim.sensitivity == std::floor(claim.sensitivity));
+  SOTTO_CHECK(claim.sensitivity() >= 1 && claim.sensitivity() == std::floor(claim.sensitivity()));
   SOTTO_CHECK(epsilon >= 0x1p-20 && epsilon <= 64);
-  Event event = claim.sampling.applied_to(Event::exponential(epsilon, claim.relation));
+  Event event = claim.sampling().applied_to(Event::exponential(epsilon, claim.relation()));
   internal::check_receipt(receipt, event, 1);
   const ReleaseKey key;
   const CoordinateScores sums = std::move(scores).open(key);
@@ -29,7 +29,7 @@ Released<SignedCoordinate> CoordinateSelection::release(Sensitive<CoordinateScor
   SOTTO_CHECK(dimension <= std::size_t{1} << 25);
 
   // Candidate 2j is +e_j and 2j + 1 is -e_j; or candidate j is +e_j.
-  GumbelRace race(selection, epsilon / (2 * claim.sensitivity));
+  GumbelRace race(selection, epsilon / (2 * claim.sensitivity()));
   const std::size_t signs = both_signs ? 2 : 1;
   std::array<std::int64_t, 2 * kChunk> chunk;
   for (std::size_t begin = 0; begin < dimension; begin += kChunk) {

@@ -17,11 +17,11 @@ Released<std::int64_t> ExponentialMechanism::release(Sensitive<Vector> scores,
   using internal::Fraction;
   constexpr int kMostCandidateBits = 20;
   const SensitivityClaim claim = scores.claim();
-  Event event = claim.sampling.applied_to(Event::exponential(epsilon, claim.relation));
+  Event event = claim.sampling().applied_to(Event::exponential(epsilon, claim.relation()));
   internal::check_receipt(receipt, event, 1);
   const ReleaseKey key;
   const std::vector<std::uint64_t> steps =
-      internal::steps_below_best(std::move(scores).open(key), claim.sensitivity, epsilon, motion);
+      internal::steps_below_best(std::move(scores).open(key), claim.sensitivity(), epsilon, motion);
   SOTTO_CHECK(steps.size() <= std::size_t{1} << kMostCandidateBits);
 
   // Cumulative weights, scaled so that their sum can't overflow.

@@ -16,7 +16,7 @@ Released<GradientHessian> JointGaussianMechanism::release(Sensitive<GradientHess
                                                           double noise_multiplier,
                                                           Stream& noise) {
   const SensitivityClaim claim = value.claim();
-  Event event = claim.sampling.applied_to(Event::gaussian(noise_multiplier, claim.relation));
+  Event event = claim.sampling().applied_to(Event::gaussian(noise_multiplier, claim.relation()));
   const ReleaseKey key;
   GradientHessian result = std::move(value).open(key);
   SOTTO_CHECK(result.gradient_scale > 0 && result.hessian_scale > 0);
@@ -26,7 +26,7 @@ Released<GradientHessian> JointGaussianMechanism::release(Sensitive<GradientHess
 
   // The steps are rounded up: the value may move by fewer of them, never by more.
   const double unit =
-      internal::gaussian_unit(claim.sensitivity, noise_multiplier, coordinates) * (1 + 0x1p-50);
+      internal::gaussian_unit(claim.sensitivity(), noise_multiplier, coordinates) * (1 + 0x1p-50);
   add_rounded_gaussian(noise,
                        {result.gradient.data(), static_cast<std::size_t>(result.gradient.size())},
                        unit * result.gradient_scale);

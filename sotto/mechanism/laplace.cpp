@@ -16,9 +16,9 @@ Released<double> LaplaceMechanism::release(Sensitive<double> value,
                                            Stream& noise) {
   SOTTO_CHECK(noise_multiplier > 0 && std::isfinite(noise_multiplier));
   const SensitivityClaim claim = value.claim();
-  Event event = claim.sampling.applied_to(Event::laplace(noise_multiplier, claim.relation));
+  Event event = claim.sampling().applied_to(Event::laplace(noise_multiplier, claim.relation()));
   internal::check_receipt(receipt, event, 1);
-  const double unit = internal::grid_unit(claim.sensitivity,
+  const double unit = internal::grid_unit(claim.sensitivity(),
                                           std::ldexp(1 / noise_multiplier, kExponentBits),
                                           2 * internal::kGridRounding);
   const ReleaseKey key;

@@ -47,21 +47,20 @@ LazySymmetricOperator::LazySymmetricOperator(Sensitive<SymmetricProduct> value,
                                              double noise_multiplier,
                                              std::int64_t dimension,
                                              std::int64_t max_products,
-                                             double error,
-                                             double length,
+                                             const ProductBounds& bounds,
                                              double divisor,
                                              Stream& noise)
-    : event_(value.claim().sampling.applied_to(
-          Event::gaussian(noise_multiplier, value.claim().relation))),
+    : event_(value.claim().sampling().applied_to(
+          Event::gaussian(noise_multiplier, value.claim().relation()))),
       divisor_(divisor),
       noise_(noise),
       basis_(dimension, std::min(dimension, max_products)),
       products_(dimension, basis_.cols()) {
-  SOTTO_CHECK(dimension > 0 && max_products > 0 && divisor > 0 && error >= 0);
+  SOTTO_CHECK(dimension > 0 && max_products > 0 && divisor > 0 && bounds.error() >= 0);
   const std::int64_t coordinates = max_products * (dimension + 1);
   internal::check_receipt(receipt, event_, coordinates);
-  const double sensitivity =
-      whole_sensitivity(value.claim().sensitivity, error, length, dimension, basis_.cols());
+  const double sensitivity = whole_sensitivity(
+      value.claim().sensitivity(), bounds.error(), bounds.length(), dimension, basis_.cols());
   unit_ = internal::gaussian_unit(sensitivity, noise_multiplier, coordinates);
   product_ = std::move(value).open(ReleaseKey{});
 }

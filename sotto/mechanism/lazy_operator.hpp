@@ -26,16 +26,14 @@ using SymmetricProduct = std::function<void(const Vector& v, Vector& product)>;
 /// max_products x (dimension + 1) samples, paid when the operator is made.
 class LazySymmetricOperator final : public NoisyOperator {
  public:
-  /// The claim's sensitivity is in the Frobenius norm; `error` bounds the distance of a computed
-  /// product from H v and `length` the norm of a product, for any data set. Answers are divided by
-  /// `divisor`. `noise` and whatever the product refers to must outlive the operator.
+  /// The claim's sensitivity is in the Frobenius norm. Answers are divided by `divisor`. `noise`
+  /// and whatever the product refers to must outlive the operator.
   LazySymmetricOperator(Sensitive<SymmetricProduct> value,
                         Receipt receipt,
                         double noise_multiplier,
                         std::int64_t dimension,
                         std::int64_t max_products,
-                        double error,
-                        double length,
+                        const ProductBounds& bounds,
                         double divisor,
                         Stream& noise);
 

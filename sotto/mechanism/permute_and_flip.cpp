@@ -16,11 +16,11 @@ Released<std::int64_t> PermuteAndFlip::release(Sensitive<Vector> scores,
                                                ScoreMotion motion,
                                                Stream& selection) {
   const SensitivityClaim claim = scores.claim();
-  Event event = claim.sampling.applied_to(Event::sparse_vector(epsilon, claim.relation));
+  Event event = claim.sampling().applied_to(Event::sparse_vector(epsilon, claim.relation()));
   internal::check_receipt(receipt, event, 1);
   const ReleaseKey key;
   const std::vector<std::uint64_t> steps =
-      internal::steps_below_best(std::move(scores).open(key), claim.sensitivity, epsilon, motion);
+      internal::steps_below_best(std::move(scores).open(key), claim.sensitivity(), epsilon, motion);
   SOTTO_CHECK(steps.size() <= std::size_t{1} << 20);
 
   std::vector<std::size_t> order(steps.size());

@@ -3,18 +3,10 @@
 #include <typeinfo>
 #include <utility>
 
+#include "sotto/mechanism/sensitivity_claim.hpp"
 #include "sotto/oracle/api/released.hpp"
-#include "sotto/privacy/neighbours.hpp"
-#include "sotto/privacy/sampling.hpp"
 
 namespace sotto {
-
-/// How far one unit can move a value, and how the rows behind it were drawn.
-struct SensitivityClaim {
-  double sensitivity = 0;  ///< in the mechanism's norm, under `relation`, rounding errors included
-  Relation relation = Relation::kZeroOut;
-  Sampling sampling;
-};
 
 namespace internal {
 /// Does nothing, unless a test listens (release_tap.hpp).

@@ -17,22 +17,18 @@ constexpr int kQueryBits = kExponentBits;
 
 }  // namespace
 
-SparseVectorSession::SparseVectorSession(Receipt receipt,
-                                         double epsilon,
-                                         double sensitivity,
-                                         Relation relation,
-                                         double threshold,
-                                         Stream& noise)
-    : event_(Event::sparse_vector(epsilon, relation)),
-      sensitivity_(sensitivity),
-      relation_(relation),
+SparseVectorSession::SparseVectorSession(
+    Receipt receipt, double epsilon, const SensitivityClaim& claim, double threshold, Stream& noise)
+    : event_(Event::sparse_vector(epsilon, claim.relation())),
+      sensitivity_(claim.sensitivity()),
+      relation_(claim.relation()),
       noise_(noise),
       questions_left_(receipt.samples() - 1) {
   SOTTO_CHECK(epsilon >= 0x1p-20 && std::isfinite(epsilon));
   internal::check_receipt(receipt, event_, 1);
   // A query moves by at most epsilon / 2 times the scale of the threshold's noise.
   unit_ = internal::grid_unit(
-      sensitivity, std::ldexp(epsilon / 2, kThresholdBits), 2 * internal::kGridRounding);
+      sensitivity_, std::ldexp(epsilon / 2, kThresholdBits), 2 * internal::kGridRounding);
   noisy_threshold_ =
       internal::to_grid(threshold, unit_) + sample_floored_laplace(noise_, kThresholdBits);
 }
@@ -40,8 +36,8 @@ SparseVectorSession::SparseVectorSession(Receipt receipt,
 Released<bool> SparseVectorSession::is_above(Sensitive<double> query) {
   const SensitivityClaim claim = query.claim();
   SOTTO_CHECK(open_ && questions_left_ > 0);
-  SOTTO_CHECK(claim.sampling == Sampling::full() && claim.relation == relation_ &&
-              claim.sensitivity <= sensitivity_);
+  SOTTO_CHECK(claim.sampling() == Sampling::full() && claim.relation() == relation_ &&
+              claim.sensitivity() <= sensitivity_);
   --questions_left_;
   const ReleaseKey key;
   const std::int64_t noisy = internal::to_grid(std::move(query).open(key), unit_) +

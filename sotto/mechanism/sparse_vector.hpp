@@ -18,11 +18,11 @@ namespace sotto {
 /// questions: one sample is the threshold's, each question takes one.
 class SparseVectorSession {
  public:
-  /// epsilon >= 2^-20, sensitivity > 0. `noise` must outlive the session.
+  /// epsilon >= 2^-20. The claim is of every query: full batch, its sensitivity > 0. `noise` must
+  /// outlive the session.
   SparseVectorSession(Receipt receipt,
                       double epsilon,
-                      double sensitivity,
-                      Relation relation,
+                      const SensitivityClaim& claim,
                       double threshold,
                       Stream& noise);
 

@@ -22,7 +22,7 @@ nlohmann::json to_json(const PrivacyStatement& statement) {
           {"delta", statement.delta},
           {"neighbours", to_string(statement.neighbours)},
           {"unit", statement.unit},
-          {"public_n", statement.public_n},
+          {"public_n", std::int64_t{statement.public_n}},
           {"accountant", statement.accountant},
           {"events", statement.events},
           {"noise_samples", statement.noise_samples},

@@ -12,6 +12,7 @@
 #include "sotto/geometry/regularizer.hpp"
 #include "sotto/geometry/stationarity.hpp"
 #include "sotto/privacy/neighbours.hpp"
+#include "sotto/privacy/public_count.hpp"
 
 namespace sotto {
 
@@ -22,7 +23,7 @@ struct PrivacyStatement {
   double delta = 0;
   Relation neighbours = Relation::kZeroOut;
   std::string unit = "row";  ///< what is protected: `row`, or the name of the person column
-  std::int64_t public_n = 0;
+  PublicCount public_n;
   std::string accountant;
   std::string events;  ///< what was released, in the grammar of events
   std::int64_t noise_samples = 0;

@@ -4,6 +4,8 @@
 #include <memory>
 #include <span>
 
+#include "sotto/core/private_count.hpp"
+
 namespace sotto {
 
 /// The units of one block: `count` consecutive ones from `begin`, or those that `index` lists.
@@ -30,10 +32,13 @@ class Engine {
 
   virtual ~Engine() = default;
 
-  virtual std::int64_t units() const = 0;
+  virtual PrivateCount units() const = 0;
   virtual std::int64_t parameters() const = 0;
-  /// Largest count of a block; sized so that a block's rows stay in the cache.
+  /// Largest count of a block; sized so that a block's rows stay in the cache. Decides how fast
+  /// sums are, never their bits, and no bound: it may follow the rows.
   virtual std::int64_t block_size() const = 0;
+  /// A mark for every unit: not 0 if it is a null, which adds nothing to anything. Empty: none is.
+  virtual std::span<const std::uint8_t> null_units() const { return {}; }
   virtual std::unique_ptr<Workspace> make_workspace() const = 0;
 
   /// Evaluates the block's examples at w; norms[k] = norm of example k's gradient, never below the

@@ -239,8 +239,9 @@ void GlmEngine::add_gradients(Workspace& workspace,
   add_weighted(s, weigh(Order::kGradient, s, weights), sum);
 }
 
-/// sum += the rows of the list with the weighted coefficients.
+/// sum += the rows of the list with the weighted coefficients, each unit's vector at once.
 void GlmEngine::add_weighted(Scratch& s, RowList list, std::span<double> sum) const {
+  if (!s.first.empty()) return add_units(s, list, sum);
   if (width_ == parameters()) {
     add_rows(list, s.weighted_coefficients.data(), sum.data());
     return;
@@ -257,6 +258,7 @@ void GlmEngine::add_hessians(Workspace& workspace,
   SOTTO_CHECK(static_cast<std::int64_t>(sum.size()) == parameters() * parameters());
   auto& s = static_cast<Scratch&>(workspace);
   const RowList list = weigh(Order::kHessian, s, weights);
+  if (!s.first.empty()) return add_unit_hessians(s, list, sum);
   add_outer(list, s.weighted_coefficients.data(), s, sum.data());
 }
 

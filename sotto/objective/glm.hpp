@@ -33,7 +33,7 @@ class GlmEngine final : public Engine {
             const LossSpec& loss,
             const glm_kernels::Kernels& kernels = glm_kernels::fastest());
 
-  std::int64_t units() const override { return table_.units(); }
+  PrivateCount units() const override { return table_.units(); }
   std::int64_t parameters() const override { return table_.dim(); }
   std::int64_t block_size() const override { return block_size_; }
   std::unique_ptr<Workspace> make_workspace() const override;
@@ -120,6 +120,11 @@ class GlmEngine final : public Engine {
   void add_weighted(Scratch& scratch, glm_kernels::RowList list, std::span<double> sum) const;
   glm_kernels::RowList weigh(Order order, Scratch& scratch, std::span<const double> weights) const;
 
+  /// Units of several rows: a unit's rows are summed first, and the sum is added once.
+  template <class Body>
+  void for_each_unit(const Scratch& scratch, glm_kernels::RowList list, const Body& body) const;
+  void add_units(Scratch& scratch, glm_kernels::RowList list, std::span<double> sum) const;
+  void add_unit_hessians(Scratch& scratch, glm_kernels::RowList list, std::span<double> sum) const;
   double unit_norm(Order order, Scratch& scratch, std::int64_t begin, std::int64_t end) const;
   double unit_gradient_norm(Scratch& scratch,
                             glm_kernels::RowList list,

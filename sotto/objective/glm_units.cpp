@@ -1,7 +1,10 @@
-// The norms of units of several rows: computed, then rounded up by a bound on the error.
+// Units of several rows. Their norms: computed, then rounded up by a bound on the error. Their
+// sums: a unit's rows are added up first and their sum is added once, so that a sum over units has
+// as many additions as units, however many rows a person has (oracle/per_example_sum.proof.md).
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sotto/objective/glm.hpp"
 #include "sotto/objective/glm_scratch.hpp"
@@ -20,6 +23,58 @@ constexpr double kUlp = 0x1p-52;
 constexpr double kTinyNorm = 1e-140;
 
 }  // namespace
+
+/// body(rows, coefficients) for each of the block's units that has rows in the list: its rows.
+template <class Body>
+void GlmEngine::for_each_unit(const Scratch& s, RowList list, const Body& body) const {
+  std::int64_t next = 0;
+  for (std::size_t k = 0; k < to_size(s.units) && next < list.count; ++k) {
+    if (s.first[k] == s.first[k + 1]) continue;
+    // A unit's rows are consecutive, in the table and in the list.
+    const std::int64_t least = s.rows[to_size(s.first[k])];
+    const std::int64_t last = s.rows[to_size(s.first[k + 1] - 1)];
+    const std::int64_t begin = next;
+    while (next < list.count && list.rows[next] >= least && list.rows[next] <= last) ++next;
+    if (next > begin)
+      body(RowList{list.rows + begin, next - begin}, s.weighted_coefficients.data() + begin);
+  }
+}
+
+void GlmEngine::add_units(Scratch& s, RowList list, std::span<double> sum) const {
+  s.vector.resize(to_size(width_), 0.0);
+  for_each_unit(s, list, [&](RowList rows, const double* coefficients) {
+    add_rows(rows, coefficients, s.vector.data());
+    const auto hand_over = [&](std::size_t j) {
+      sum[j] += s.vector[j];
+      s.vector[j] = 0;
+    };
+    if (!table_.sparse()) {
+      for (std::size_t j = 0; j < sum.size(); ++j) hand_over(j);
+      return;
+    }
+    // A column that several rows have is handed over with the first; then it adds 0.
+    for (std::int64_t i = 0; i < rows.count; ++i) {
+      const std::size_t row = to_size(rows.rows[i]);
+      for (auto e = table_.offsets()[row]; e < table_.offsets()[row + 1]; ++e)
+        hand_over(to_size(table_.columns()[to_size(e)]));
+    }
+  });
+}
+
+void GlmEngine::add_unit_hessians(Scratch& s, RowList list, std::span<double> sum) const {
+  const std::size_t dim = to_size(table_.dim());
+  s.matrix.assign(dim * dim, 0.0);
+  for_each_unit(s, list, [&](RowList rows, const double* coefficients) {
+    if (rows.count == 1) {
+      add_outer(rows, coefficients, s, sum.data());
+      return;
+    }
+    add_outer(rows, coefficients, s, s.matrix.data());
+    for (std::size_t i = 0; i < dim; ++i)
+      for (std::size_t j = 0; j <= i; ++j)
+        sum[i * dim + j] += std::exchange(s.matrix[i * dim + j], 0.0);
+  });
+}
 
 /// The norm of the sum over the block's rows [begin, end).
 double GlmEngine::unit_norm(Order order, Scratch& s, std::int64_t begin, std::int64_t end) const {

@@ -57,6 +57,9 @@ void CoordinateSums::add_block(const Block& block, double clip, Scratch& mine) {
   engine_.evaluate_max_norms(
       block, {predictions_.data() + block.begin, count}, *mine.workspace, norms);
   clip_weights(norms, clip, weights);
+  if (const auto nulls = engine_.null_units(); !nulls.empty())
+    for (std::size_t k = 0; k < count; ++k)
+      if (nulls[static_cast<std::size_t>(block.begin) + k] != 0) weights[k] = 0;
   engine_.add_on_grid(
       *mine.workspace, weights, static_cast<double>(kSteps) / clip, kSteps, mine.sums);
 }
@@ -91,6 +94,8 @@ void CoordinateSums::one_by_one(const Vector& w, double clip) {
   parallel_for(
       engine_.units(),
       [&](std::int64_t unit, int worker) {
+        const auto nulls = engine_.null_units();
+        if (!nulls.empty() && nulls[static_cast<std::size_t>(unit)] != 0) return;
         Scratch& mine = *scratch_[static_cast<std::size_t>(worker)];
         Block block;
         block.begin = unit;

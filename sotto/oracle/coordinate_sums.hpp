@@ -9,6 +9,7 @@
 #include "sotto/core/vector.hpp"
 #include "sotto/geometry/vertex_path.hpp"
 #include "sotto/objective/engine.hpp"
+#include "sotto/oracle/api/vertex_query.hpp"
 
 namespace sotto {
 
@@ -24,7 +25,7 @@ namespace sotto {
 /// 8 bytes a coordinate.
 class CoordinateSums {
  public:
-  static constexpr std::int64_t kSteps = std::int64_t{1} << 31;
+  static constexpr std::int64_t kSteps = kCoordinateSteps;
 
   /// The engine must outlive this object; at most 2^31 units.
   explicit CoordinateSums(const Engine& engine);

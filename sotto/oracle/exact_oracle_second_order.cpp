@@ -63,7 +63,7 @@ Expected<Released<NoisyHessian>> ExactOracle::hessian(const HessianQuery& query)
   if (!engine_.has_hessian()) return no_second_order();
   SOTTO_TRY(check_dense_hessian(problem_.dimension));
   NoisyHessian answer;
-  sums_.clipped_hessians(batches_.draw(query.sampling),
+  sums_.clipped_hessians(batches_.draw(query.sampling, SumKind::kMatrix),
                          query.at,
                          clips_ ? query.clip_radius : kInfinity,
                          answer.value);
@@ -76,7 +76,7 @@ Expected<Released<NoisyGradientHessian>> ExactOracle::gradient_and_hessian(
   if (!engine_.has_hessian()) return no_second_order();
   SOTTO_TRY(check_dense_hessian(problem_.dimension));
   NoisyGradientHessian answer;
-  sums_.clipped_pairs(batches_.draw(query.sampling),
+  sums_.clipped_pairs(batches_.draw(query.sampling, SumKind::kMatrix),
                       query.at,
                       clips_ ? query.clip_radius : kInfinity,
                       query.hessian_scale,

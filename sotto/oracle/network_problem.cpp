@@ -6,7 +6,7 @@
 
 namespace sotto {
 
-PublicProblem network_problem(const NetworkSpec& spec, const Vector& all, std::int64_t n) {
+PublicProblem network_problem(const NetworkSpec& spec, const Vector& all, PublicCount n) {
   PublicProblem problem;
   problem.n = n;
   problem.row_norm = std::numeric_limits<double>::infinity();

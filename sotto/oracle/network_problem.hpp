@@ -7,6 +7,6 @@ namespace sotto {
 
 /// What is public about training a network on n units. `all`: the weights that it starts with, of
 /// every layer; frozen ones are not parameters of the problem.
-PublicProblem network_problem(const NetworkSpec& spec, const Vector& all, std::int64_t n);
+PublicProblem network_problem(const NetworkSpec& spec, const Vector& all, PublicCount n);
 
 }  // namespace sotto

@@ -8,17 +8,6 @@
 #include "sotto/oracle/per_example_scratch.hpp"
 
 namespace sotto {
-namespace {
-
-/// With so many units a group, handing a matrix over to the grid costs a few percent of its sums.
-constexpr std::int64_t kGroupUnits = 1024;
-
-}  // namespace
-
-std::int64_t PerExampleSum::hessian_group() const {
-  return (kGroupUnits + engine_.block_size() - 1) / engine_.block_size();
-}
-
 void PerExampleSum::prepare_matrices() {
   const auto d = static_cast<std::size_t>(engine_.parameters());
   for (auto& each : scratch_) {
@@ -59,18 +48,18 @@ void PerExampleSum::clipped_hessians(const Batch& batch,
   SOTTO_CHECK(w.size() == engine_.parameters());
   prepare(thread_count(), sum_grid_scale(radius));
   prepare_matrices();
-  for_each_block(
-      batch,
-      [&](const Block& block, Scratch& mine, bool last) {
-        const auto count = static_cast<std::size_t>(block.count);
-        const std::span<double> norms(mine.norms.data(), count);
-        const std::span<double> weights(mine.weights.data(), count);
-        engine_.evaluate_hessians(block, as_span(w), *mine.workspace, norms);
-        clip_weights(norms, radius, weights);
-        engine_.add_hessians(*mine.workspace, weights, mine.matrix_sum);
-        if (last) add_matrix(mine, scale_);
-      },
-      hessian_group());
+  const auto add_block = [&](const Block& block, Scratch& mine) {
+    const auto count = static_cast<std::size_t>(block.count);
+    const std::span<double> norms(mine.norms.data(), count);
+    const std::span<double> weights(mine.weights.data(), count);
+    engine_.evaluate_hessians(block, as_span(w), *mine.workspace, norms);
+    silence_nulls(block, norms);
+    clip_weights(norms, radius, weights);
+    engine_.add_hessians(*mine.workspace, weights, mine.matrix_sum);
+  };
+  for_each_piece(batch, SumKind::kMatrix, add_block, [&](Scratch& mine, std::int64_t) {
+    add_matrix(mine, scale_);
+  });
   collect_matrix(scale_, sum);
 }
 
@@ -84,27 +73,28 @@ void PerExampleSum::clipped_pairs(const Batch& batch,
   prepare(thread_count(), sum_grid_scale(radius));
   prepare_matrices();
   const double matrix_scale = sum_grid_scale(radius * hessian_scale);
-  for_each_block(
-      batch,
-      [&](const Block& block, Scratch& mine, bool last) {
-        const auto count = static_cast<std::size_t>(block.count);
-        const std::span<double> norms(mine.norms.data(), count);
-        const std::span<double> weights(mine.weights.data(), count);
-        const std::span<double> hessian_norms(mine.more_weights.data(), count);
-        engine_.evaluate_gradients_and_hessians(
-            block, as_span(w), *mine.workspace, norms, hessian_norms);
-        for (std::size_t k = 0; k < count; ++k) {
-          const double part = hessian_norms[k] / hessian_scale;
-          // Rounded up, as both norms are.
-          norms[k] = std::sqrt(norms[k] * norms[k] + part * part) * (1 + 0x1p-49);
-        }
-        clip_weights(norms, radius, weights);
-        engine_.add_gradients(*mine.workspace, weights, mine.block_sum);
-        mine.add_block_sum(scale_);
-        engine_.add_hessians(*mine.workspace, weights, mine.matrix_sum);
-        if (last) add_matrix(mine, matrix_scale);
-      },
-      hessian_group());
+  const bool narrow = std::isfinite(radius);
+  const auto add_block = [&](const Block& block, Scratch& mine) {
+    const auto count = static_cast<std::size_t>(block.count);
+    const std::span<double> norms(mine.norms.data(), count);
+    const std::span<double> weights(mine.weights.data(), count);
+    const std::span<double> hessian_norms(mine.more_weights.data(), count);
+    engine_.evaluate_gradients_and_hessians(
+        block, as_span(w), *mine.workspace, norms, hessian_norms);
+    for (std::size_t k = 0; k < count; ++k) {
+      const double part = hessian_norms[k] / hessian_scale;
+      // Rounded up, as both norms are.
+      norms[k] = std::sqrt(norms[k] * norms[k] + part * part) * (1 + 0x1p-49);
+    }
+    silence_nulls(block, norms);
+    clip_weights(norms, radius, weights);
+    engine_.add_gradients(*mine.workspace, weights, mine.piece_sum);
+    engine_.add_hessians(*mine.workspace, weights, mine.matrix_sum);
+  };
+  for_each_piece(batch, SumKind::kMatrix, add_block, [&](Scratch& mine, std::int64_t units) {
+    mine.add_piece(scale_, units, narrow);
+    add_matrix(mine, matrix_scale);
+  });
   collect(gradient);
   collect_matrix(matrix_scale, hessian);
 }
@@ -112,29 +102,16 @@ void PerExampleSum::clipped_pairs(const Batch& batch,
 void PerExampleSum::clipped_hessian_products(
     const Batch& batch, const Vector& w, double radius, const Vector& v, Vector& sum) {
   SOTTO_CHECK(w.size() == engine_.parameters() && v.size() == w.size());
-  prepare(thread_count(), sum_grid_scale(radius));
-  for_each_block(batch, [&](const Block& block, Scratch& mine, bool) {
+  const auto add_block = [&](const Block& block, Scratch& mine) {
     const auto count = static_cast<std::size_t>(block.count);
     const std::span<double> norms(mine.norms.data(), count);
     const std::span<double> weights(mine.weights.data(), count);
     engine_.evaluate_hessians(block, as_span(w), *mine.workspace, norms);
+    silence_nulls(block, norms);
     clip_weights(norms, radius, weights);
-    engine_.add_hessian_products(*mine.workspace, weights, as_span(v), mine.block_sum);
-    mine.add_block_sum(scale_);
-  });
-  collect(sum);
-}
-
-double PerExampleSum::hessian_rounding_error(std::int64_t n, double radius) const {
-  const std::int64_t d = engine_.parameters();
-  return rounding_error(n, radius, hessian_group() * engine_.block_size(), d * d);
-}
-
-double PerExampleSum::pair_rounding_error(std::int64_t n,
-                                          double radius,
-                                          double hessian_scale) const {
-  return std::hypot(rounding_error(n, radius),
-                    hessian_rounding_error(n, radius * hessian_scale) / hessian_scale);
+    engine_.add_hessian_products(*mine.workspace, weights, as_span(v), mine.piece_sum);
+  };
+  sum_vectors(batch, radius, add_block, sum);
 }
 
 }  // namespace sotto

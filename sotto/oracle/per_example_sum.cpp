@@ -11,14 +11,20 @@
 #include "sotto/oracle/per_example_scratch.hpp"
 
 namespace sotto {
-PerExampleSum::PerExampleSum(const Engine& engine) : engine_(engine) {}
+
+PerExampleSum::PerExampleSum(const Engine& engine)
+    : PerExampleSum(engine, {engine.parameters(), false}) {}
+PerExampleSum::PerExampleSum(const Engine& engine, const SumShape& shape)
+    : engine_(engine), shape_(shape) {
+  SOTTO_CHECK(shape.dimension == engine.parameters());
+}
 PerExampleSum::~PerExampleSum() = default;
 
 PerExampleSum::Scratch& PerExampleSum::scratch(int worker) {
   Scratch& mine = *scratch_[static_cast<std::size_t>(worker)];
   if (!mine.touched) {
-    if (!mine.narrow) std::fill(mine.total.begin(), mine.total.end(), Int128{0});
-    mine.empty = true;
+    mine.wide = false;
+    mine.narrow_units = 0;
     mine.balance = 0;
     mine.touched = true;
   }
@@ -36,15 +42,19 @@ const SumGridKernels& sum_grid_kernels() {
   return chosen;
 }
 
-std::int64_t PerExampleSum::units_in(const Batch& batch) const {
-  return batch.all ? engine_.units() : static_cast<std::int64_t>(batch.indices.size());
+void PerExampleSum::silence_nulls(const Block& block,
+                                  std::span<double> numbers,
+                                  std::size_t per_unit) const {
+  const std::span<const std::uint8_t> nulls = engine_.null_units();
+  if (nulls.empty()) return;
+  for (std::int64_t k = 0; k < block.count; ++k)
+    if (nulls[static_cast<std::size_t>(block[k])] != 0)
+      std::fill_n(numbers.data() + static_cast<std::size_t>(k) * per_unit,
+                  per_unit,
+                  std::numeric_limits<double>::quiet_NaN());
 }
 
-bool PerExampleSum::is_narrow(const Batch& batch, double radius) const {
-  return std::isfinite(radius) && units_in(batch) <= kNarrowUnits;
-}
-
-void PerExampleSum::prepare(int workers, double scale, bool narrow) {
+void PerExampleSum::prepare(int workers, double scale) {
   scale_ = scale;
   while (static_cast<int>(scratch_.size()) < workers) {
     auto fresh = std::make_unique<Scratch>();
@@ -54,15 +64,11 @@ void PerExampleSum::prepare(int workers, double scale, bool narrow) {
     fresh->norms.resize(block);
     fresh->weights.resize(block);
     fresh->more_weights.resize(block);
-    fresh->block_sum.resize(dimension);
+    fresh->piece_sum.resize(dimension);
     fresh->total.resize(std::max<std::size_t>(dimension, 1));
     scratch_.push_back(std::move(fresh));
   }
-  for (auto& each : scratch_) {
-    each->touched = false;
-    each->narrow = narrow;
-    if (narrow) each->narrow_total.resize(each->block_sum.size());
-  }
+  for (auto& each : scratch_) each->touched = false;
 }
 
 void PerExampleSum::clipped_gradients(const Batch& batch,
@@ -70,19 +76,17 @@ void PerExampleSum::clipped_gradients(const Batch& batch,
                                       double radius,
                                       Vector& sum) {
   SOTTO_CHECK(w.size() == engine_.parameters());
-  prepare(thread_count(), sum_grid_scale(radius), is_narrow(batch, radius));
-  const std::span<const double> point(w.data(), static_cast<std::size_t>(w.size()));
-  for_each_block(batch, [&](const Block& block, Scratch& mine, bool) {
+  const auto add_block = [&](const Block& block, Scratch& mine) {
     const auto count = static_cast<std::size_t>(block.count);
     const std::span<double> norms(mine.norms.data(), count);
     const std::span<double> weights(mine.weights.data(), count);
-    engine_.evaluate_gradients(block, point, *mine.workspace, norms);
+    engine_.evaluate_gradients(block, as_span(w), *mine.workspace, norms);
+    silence_nulls(block, norms);
     clip_weights(norms, radius, weights);
     mine.count(norms, radius);
-    engine_.add_gradients(*mine.workspace, weights, mine.block_sum);
-    mine.add_block_sum(scale_);
-  });
-  collect(sum);
+    engine_.add_gradients(*mine.workspace, weights, mine.piece_sum);
+  };
+  sum_vectors(batch, radius, add_block, sum);
 }
 
 void PerExampleSum::clipped_layer_gradients(const Batch& batch,
@@ -90,11 +94,10 @@ void PerExampleSum::clipped_layer_gradients(const Batch& batch,
                                             double radius,
                                             Vector& sum) {
   SOTTO_CHECK(w.size() == engine_.parameters());
-  prepare(thread_count(), sum_grid_scale(radius), is_narrow(batch, radius));
   const auto layers = static_cast<std::size_t>(engine_.layers());
   // Rounded down, so that the layers together stay within the radius.
   const double share = radius / std::sqrt(static_cast<double>(layers)) * (1 - 0x1p-50);
-  for_each_block(batch, [&](const Block& block, Scratch& mine, bool) {
+  const auto add_block = [&](const Block& block, Scratch& mine) {
     const auto count = static_cast<std::size_t>(block.count);
     if (mine.weights.size() < count * layers) {
       mine.weights.resize(static_cast<std::size_t>(engine_.block_size()) * layers);
@@ -104,13 +107,14 @@ void PerExampleSum::clipped_layer_gradients(const Batch& batch,
     const std::span<double> layer_norms(mine.more_weights.data(), count * layers);
     const std::span<double> weights(mine.weights.data(), count * layers);
     engine_.evaluate_gradients(block, as_span(w), *mine.workspace, norms);
+    silence_nulls(block, norms);
     mine.count(norms, radius);
     engine_.layer_norms(*mine.workspace, layer_norms);
+    silence_nulls(block, layer_norms, layers);
     clip_weights(layer_norms, share, weights);
-    engine_.add_layer_gradients(*mine.workspace, weights, mine.block_sum);
-    mine.add_block_sum(scale_);
-  });
-  collect(sum);
+    engine_.add_layer_gradients(*mine.workspace, weights, mine.piece_sum);
+  };
+  sum_vectors(batch, radius, add_block, sum);
 }
 
 std::int64_t PerExampleSum::unclipped_less_clipped() const {
@@ -124,18 +128,15 @@ void PerExampleSum::clipped_gradient_pairs(
     const Batch& batch, const Vector& w, const Vector& before, const PairClip& clip, Vector& sum) {
   SOTTO_CHECK(w.size() == engine_.parameters() && before.size() == w.size());
   SOTTO_CHECK(clip.mixture >= 0 && clip.mixture <= 1);
-  prepare(thread_count(), sum_grid_scale(clip.reach()), is_narrow(batch, clip.reach()));
-  const auto span_of = [](const Vector& v) {
-    return std::span<const double>(v.data(), static_cast<std::size_t>(v.size()));
-  };
-  for_each_block(batch, [&](const Block& block, Scratch& mine, bool) {
+  const auto add_block = [&](const Block& block, Scratch& mine) {
     const auto count = static_cast<std::size_t>(block.count);
     const std::span<double> norms(mine.norms.data(), count);
     const std::span<double> gradient(mine.weights.data(), count);
     const std::span<double> difference(mine.more_weights.data(), count);
-    engine_.evaluate_gradient_pairs(block, span_of(w), span_of(before), *mine.workspace);
+    engine_.evaluate_gradient_pairs(block, as_span(w), as_span(before), *mine.workspace);
     if (clip.together) {
       engine_.pair_norms(*mine.workspace, clip.mixture, 1 - clip.mixture, norms);
+      silence_nulls(block, norms);
       clip_weights(norms, clip.reach(), gradient);
       std::copy(gradient.begin(), gradient.end(), difference.begin());
     } else {
@@ -145,6 +146,7 @@ void PerExampleSum::clipped_gradient_pairs(
           return;
         }
         engine_.pair_norms(*mine.workspace, a, b, norms);
+        silence_nulls(block, norms);
         clip_weights(norms, radius, weights);
       };
       weigh(1, 0, clip.radius, gradient);
@@ -152,10 +154,9 @@ void PerExampleSum::clipped_gradient_pairs(
     }
     for (double& weight : gradient) weight *= clip.mixture;
     for (double& weight : difference) weight *= 1 - clip.mixture;
-    engine_.add_gradient_pairs(*mine.workspace, gradient, difference, mine.block_sum);
-    mine.add_block_sum(scale_);
-  });
-  collect(sum);
+    engine_.add_gradient_pairs(*mine.workspace, gradient, difference, mine.piece_sum);
+  };
+  sum_vectors(batch, clip.reach(), add_block, sum);
 }
 
 double PerExampleSum::clipped_losses(const Batch& batch, const Vector& w, double clip) {
@@ -175,7 +176,7 @@ double PerExampleSum::sum_values(const Batch& batch,
                                  double clip) {
   SOTTO_CHECK(w.size() == engine_.parameters() && clip > 0);
   prepare(thread_count(), sum_grid_scale(clip));
-  for_each_block(batch, [&](const Block& block, Scratch& mine, bool) {
+  const auto add_block = [&](const Block& block, Scratch& mine) {
     const auto count = static_cast<std::size_t>(block.count);
     const std::span<double> losses(mine.norms.data(), count);
     const std::span<double> before(mine.weights.data(), count);
@@ -184,11 +185,14 @@ double PerExampleSum::sum_values(const Batch& batch,
       engine_.evaluate_losses(block, as_span(*origin), *mine.workspace, before);
       for (std::size_t k = 0; k < count; ++k) losses[k] -= before[k];
     }
+    silence_nulls(block, losses);
     const double least = origin ? -clip : 0;
-    double block_sum = 0;
     for (const double loss : losses)
-      block_sum += std::isfinite(loss) ? std::clamp(loss, least, clip) : 0.0;
-    mine.total[0] += to_sum_grid(block_sum, scale_);
+      mine.loss_sum += std::isfinite(loss) ? std::clamp(loss, least, clip) : 0.0;
+  };
+  for_each_piece(batch, SumKind::kVector, add_block, [&](Scratch& mine, std::int64_t) {
+    mine.widen();
+    mine.total[0] += to_sum_grid(std::exchange(mine.loss_sum, 0.0), scale_);
   });
   Int128 total = 0;
   for (const auto& each : scratch_)
@@ -198,40 +202,24 @@ double PerExampleSum::sum_values(const Batch& batch,
 
 void PerExampleSum::collect(Vector& sum) const {
   sum.resize(engine_.parameters());
-  if (!scratch_.empty() && scratch_.front()->narrow) {
+  bool wide = false;
+  for (const auto& each : scratch_) wide = wide || (each->touched && each->wide);
+  if (!wide) {
     std::vector<const std::int64_t*> totals;
     for (const auto& each : scratch_)
-      if (each->touched) totals.push_back(each->narrow_total.data());
+      if (each->touched && each->narrow_units > 0) totals.push_back(each->narrow_total.data());
     sum_grid_kernels().from(
         totals.data(), totals.size(), 1 / scale_, static_cast<std::size_t>(sum.size()), sum.data());
     return;
   }
+  for (const auto& each : scratch_)
+    if (each->touched) each->widen();
   for (Eigen::Index j = 0; j < sum.size(); ++j) {
     Int128 total = 0;
     for (const auto& each : scratch_)
       if (each->touched) total += each->total[static_cast<std::size_t>(j)];
     sum[j] = static_cast<double>(total) / scale_;
   }
-}
-
-double PerExampleSum::rounding_error(std::int64_t n, double radius) const {
-  return rounding_error(n, radius, engine_.block_size(), engine_.parameters());
-}
-
-double PerExampleSum::rounding_error(std::int64_t n,
-                                     double radius,
-                                     std::int64_t block,
-                                     std::int64_t entries) {
-  constexpr double u = std::numeric_limits<double>::epsilon() / 2;
-  const auto size = static_cast<double>(block);
-  const auto count = static_cast<double>(n);
-  const double blocks = std::floor(count / size) + static_cast<double>(kLeastBlocks);
-  const double d = std::sqrt(static_cast<double>(entries));
-  const double gamma = (size + 2) * u / (1 - (size + 2) * u);
-  const double in_blocks = gamma * count * radius;
-  const double on_grid = blocks * d * 0.5 / sum_grid_scale(radius);
-  const double back_to_double = u * (count * radius + in_blocks + on_grid);
-  return in_blocks + on_grid + back_to_double;
 }
 
 }  // namespace sotto

@@ -8,25 +8,30 @@
 #include "sotto/core/vector.hpp"
 #include "sotto/objective/engine.hpp"
 #include "sotto/oracle/api/query.hpp"
+#include "sotto/oracle/api/sum_geometry.hpp"
 
 namespace sotto {
 
 /// The hot loop: blocks of examples that fit the cache, per-example norms, clipping, weighted sums;
-/// threads take blocks as they come. A block's float64 sum is rounded to a fixed-point grid and
-/// added as an integer, so the result is bit-identical for any number of threads and its rounding
-/// error has a bound that goes into the sensitivity (per_example_sum.proof.md).
+/// threads take pieces of fixed ranges of units as they come (api/sum_geometry.hpp). A piece's
+/// float64 sum is rounded to a fixed-point grid and added as an integer, so the result is
+/// bit-identical for any number of threads and its rounding error has a bound that goes into the
+/// sensitivity (per_example_sum.proof.md).
 ///
 /// Scratch memory is kept between calls; nothing is allocated in the steady state.
 class PerExampleSum {
  public:
-  /// The engine must outlive this object.
+  /// The engine must outlive this object. The shape is that of the public problem; without one, of
+  /// a linear model with as many parameters.
   explicit PerExampleSum(const Engine& engine);
+  PerExampleSum(const Engine& engine, const SumShape& shape);
   ~PerExampleSum();
 
-  /// Which examples: all of them, or a list of distinct indices.
+  /// Which examples: all of them, or an increasing list.
   struct Batch {
     bool all = true;
-    std::span<const std::int64_t> indices;
+    std::span<const std::int64_t> indices = {};
+    std::int64_t range = 0;  ///< of the geometry that it was drawn for; 0: that of full batches
   };
 
   /// Sum of gradients, each clipped to `radius` (infinity: not clipped).
@@ -71,28 +76,27 @@ class PerExampleSum {
   void clipped_hessian_products(
       const Batch& batch, const Vector& w, double radius, const Vector& v, Vector& sum);
 
-  /// Bound on the distance (L2) between the computed sum and the exact sum of clipped terms, for
-  /// any data set of at most n examples.
-  double rounding_error(std::int64_t n, double radius) const;
-  /// The same for Hessians, in the Frobenius norm; and for a pair, in its norm, if the Hessian's
-  /// part counts 1 / hessian_scale.
-  double hessian_rounding_error(std::int64_t n, double radius) const;
-  double pair_rounding_error(std::int64_t n, double radius, double hessian_scale) const;
-
  private:
   struct Scratch;
 
-  /// Calls body(block, scratch, last) for all blocks; `group` consecutive ones go to one thread, in
-  /// order, and `last` is true for the last of them.
+  struct Piece {
+    std::int64_t begin = 0;  ///< a unit, or a place in the batch's list
+    std::int64_t count = 0;
+  };
+
+  /// For every piece: add_block(block, scratch) for its blocks in order, then hand_over(scratch,
+  /// units), all on one thread.
+  template <class BlockBody, class PieceBody>
+  void for_each_piece(const Batch& batch,
+                      SumKind kind,
+                      const BlockBody& add_block,
+                      const PieceBody& hand_over);
+  /// The same where the piece's sum is a vector of terms of at most `radius`.
   template <class BlockBody>
-  void for_each_block(const Batch& batch, const BlockBody& body, std::int64_t group = 1);
+  void sum_vectors(const Batch& batch, double radius, const BlockBody& add_block, Vector& sum);
   double sum_values(const Batch& batch, const Vector& w, const Vector* origin, double clip);
-  static double rounding_error(std::int64_t n,
-                               double radius,
-                               std::int64_t block,
-                               std::int64_t entries);
-  /// Blocks whose Hessians are added in float64 before they go to the grid.
-  std::int64_t hessian_group() const;
+  /// A null unit has no norm and no loss: NaN, which gets weight 0 and counts as nothing.
+  void silence_nulls(const Block& block, std::span<double> numbers, std::size_t per_unit = 1) const;
   void prepare_matrices();
   void add_matrix(Scratch& mine, double scale) const;
   void collect_matrix(double scale, Matrix& sum) const;
@@ -100,16 +104,14 @@ class PerExampleSum {
     return {v.data(), static_cast<std::size_t>(v.size())};
   }
   Scratch& scratch(int worker);
-  /// `narrow`: totals have room in 64 bits.
-  void prepare(int workers, double scale, bool narrow = false);
-  std::int64_t units_in(const Batch& batch) const;
-  bool is_narrow(const Batch& batch, double radius) const;
+  void prepare(int workers, double scale);
   void collect(Vector& sum) const;
 
   const Engine& engine_;
+  SumShape shape_;
+  std::vector<Piece> pieces_;
   std::vector<std::unique_ptr<Scratch>> scratch_;
   double scale_ = 1;
-  int workers_ = 1;
 };
 
 }  // namespace sotto

@@ -14,7 +14,6 @@ namespace sotto {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::int64_t kMostUnits = std::int64_t{1} << 31;
 
 }  // namespace
 
@@ -22,20 +21,20 @@ PrivateOracle::PrivateOracle(
     const Engine& engine, PublicProblem problem, Ledger& ledger, Stream sampling, Stream noise)
     : engine_(engine),
       problem_(std::move(problem)),
+      claims_(problem_),
       ledger_(ledger),
-      batches_(engine.units(), std::move(sampling)),
+      batches_(engine.units(), problem_.sum_shape(), std::move(sampling)),
       noise_(std::move(noise)),
-      sums_(engine) {
+      sums_(engine, problem_.sum_shape()) {
   SOTTO_CHECK(problem_.n > 0 && problem_.dimension == engine.parameters());
   SOTTO_CHECK(problem_.relation == Relation::kAddRemove || problem_.n == engine.units());
-  SOTTO_CHECK(engine.units() <= kMostUnits);
+  SOTTO_CHECK(engine.units() <= Claims::kMostUnits);
+  SOTTO_CHECK(!engine.has_hessian() || engine.is_convex() || !problem_.convex());
   SOTTO_CHECK(!problem_.linear_rows || engine.is_linear_within(row_bound(problem_)));
 }
 
 double PrivateOracle::gradient_sigma(const GradientQuery& query) const {
-  return released_sigma(claim(released_bounds(query, problem_), query.sampling),
-                        query.noise_multiplier,
-                        gradient_entries(query)) /
+  return released_sigma(claims_.of(query), query.noise_multiplier, gradient_entries(query)) /
          expected_batch(query.sampling);
 }
 
@@ -60,10 +59,8 @@ Expected<Released<Vector>> PrivateOracle::gradient(const GradientQuery& query) {
     sum.conservativeResize(problem_.dimension + 1);
     sum[problem_.dimension] = count_unit * static_cast<double>(sums_.unclipped_less_clipped());
   }
-  auto answer = release_mean(std::move(sum),
-                             claim(released_bounds(query, problem_), query.sampling),
-                             std::move(receipt),
-                             query.noise_multiplier);
+  auto answer =
+      release_mean(std::move(sum), claims_.of(query), std::move(receipt), query.noise_multiplier);
   if (query.count_share == 0) return answer;
   return std::move(answer).map([&](Vector value) -> Vector {
     value[problem_.dimension] /= 2 * count_unit;
@@ -80,7 +77,7 @@ Expected<Released<Vector>> PrivateOracle::gradient_pair(const GradientPairQuery&
       batches_.draw(query.sampling), query.at, query.before, bounds.clip, sum);
   visit(query.sampling, 2);
   return release_mean(
-      std::move(sum), claim(bounds, query.sampling), std::move(receipt), query.noise_multiplier);
+      std::move(sum), claims_.of(query), std::move(receipt), query.noise_multiplier);
 }
 
 Expected<Released<std::int64_t>> PrivateOracle::select(const SelectionQuery& query) {
@@ -103,12 +100,11 @@ Expected<Released<std::int64_t>> PrivateOracle::select(const SelectionQuery& que
   // so may any unit in sums of changes.
   const bool monotone = problem_.relation != Relation::kReplaceOne && !query.origin;
   const ScoreMotion motion = monotone ? ScoreMotion::kMonotone : ScoreMotion::kAny;
-  return ExponentialMechanism::release(
-      Sensitive<Vector>(std::move(scores), claim(bounds, Sampling::full())),
-      std::move(receipt),
-      query.epsilon,
-      motion,
-      noise_);
+  return ExponentialMechanism::release(Sensitive<Vector>(std::move(scores), claims_.of(query)),
+                                       std::move(receipt),
+                                       query.epsilon,
+                                       motion,
+                                       noise_);
 }
 
 Expected<Released<double>> PrivateOracle::loss(const LossQuery& query) {
@@ -124,7 +120,7 @@ Expected<Released<double>> PrivateOracle::loss(const LossQuery& query) {
                      known * expected_batch(query.sampling);
   visit(query.sampling, 0);
   return release_mean(Vector::Constant(1, sum),
-                      claim(bounds, query.sampling),
+                      claims_.of(query),
                       std::move(receipt),
                       query.noise_multiplier)
       .map([known](const Vector& value) { return known + value[0]; });
@@ -134,31 +130,13 @@ Released<Vector> PrivateOracle::release_mean(Vector sum,
                                              const SensitivityClaim& claim,
                                              Receipt receipt,
                                              double noise_multiplier) {
-  const double batch = expected_batch(claim.sampling);
+  const double batch = expected_batch(claim.sampling());
   return GaussianMechanism::release(
              Sensitive<Vector>(std::move(sum), claim), std::move(receipt), noise_multiplier, noise_)
       .map([&](Vector value) -> Vector {
         value *= 1 / batch;  // in place, and faster than as many divisions
         return value;
       });
-}
-
-SensitivityClaim PrivateOracle::claim(const TermBounds& bounds, const Sampling& sampling) const {
-  return claim(bounds, sampling, sums_.rounding_error(most_units(), bounds.radius));
-}
-
-SensitivityClaim PrivateOracle::claim(const TermBounds& bounds,
-                                      const Sampling& sampling,
-                                      double rounding) const {
-  // Both neighbours' sums carry a rounding error (per_example_sum.proof.md).
-  return {
-      bounds.sensitivity(problem_.relation, sampling) + 2 * rounding, problem_.relation, sampling};
-}
-
-std::int64_t PrivateOracle::most_units() const {
-  // Under add-remove the number of units is private, so bounds are for the largest that Sotto
-  // handles.
-  return problem_.relation == Relation::kAddRemove ? kMostUnits : problem_.n;
 }
 
 void PrivateOracle::visit(const Sampling& sampling, int gradients) {

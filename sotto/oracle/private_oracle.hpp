@@ -5,8 +5,8 @@
 #include "sotto/mechanism/sensitive.hpp"
 #include "sotto/objective/engine.hpp"
 #include "sotto/oracle/api/oracle.hpp"
-#include "sotto/oracle/api/sensitivity.hpp"
 #include "sotto/oracle/batches.hpp"
+#include "sotto/oracle/claims/claims.hpp"
 #include "sotto/oracle/coordinate_sums.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
 #include "sotto/privacy/ledger.hpp"
@@ -22,6 +22,8 @@ class PrivateOracle final : public Oracle {
   /// number of the engine's units; under add-remove it is the declared public number.
   PrivateOracle(
       const Engine& engine, PublicProblem problem, Ledger& ledger, Stream sampling, Stream noise);
+  PrivateOracle(const PrivateOracle&) = delete;
+  PrivateOracle& operator=(const PrivateOracle&) = delete;
 
   const PublicProblem& problem() const override { return problem_; }
   Expected<Released<Vector>> gradient(const GradientQuery& query) override;
@@ -51,13 +53,6 @@ class PrivateOracle final : public Oracle {
   const std::vector<Batches::Drawn>& drawn() const { return batches_.drawn(); }
 
  private:
-  /// The bound on how far one unit moves a sum of such terms, rounding included.
-  SensitivityClaim claim(const TermBounds& bounds, const Sampling& sampling) const;
-  /// The same with a given bound on a sum's rounding error.
-  SensitivityClaim claim(const TermBounds& bounds, const Sampling& sampling, double rounding) const;
-  TermBounds hessian_bounds(const Vector& at, double radius, ClipRule rule) const;
-  /// The number of units that rounding bounds are for.
-  std::int64_t most_units() const;
   std::int64_t gradient_entries(const GradientQuery& query) const;
   /// Remembers the cost of a query that evaluates `gradients` gradients a row.
   void visit(const Sampling& sampling, int gradients);
@@ -71,6 +66,7 @@ class PrivateOracle final : public Oracle {
 
   const Engine& engine_;
   PublicProblem problem_;
+  Claims claims_;
   Ledger& ledger_;
   Batches batches_;
   Stream noise_;

@@ -19,28 +19,17 @@
 
 namespace sotto {
 
-TermBounds PrivateOracle::hessian_bounds(const Vector& at, double radius, ClipRule rule) const {
-  if (!follows_the_model(rule, problem_)) {
-    // Positive semidefinite matrices have no obtuse angles between them.
-    const double factor = engine_.is_convex() ? std::numbers::sqrt2 * (1 + 0x1p-50) : 2;
-    return {radius, factor * radius};
-  }
-  const double length = at.norm();
-  radius = std::min(radius, hessian_bound(problem_.loss, row_bound(problem_), length));
-  return {radius, hessian_diameter(problem_.loss, row_bound(problem_), length, radius)};
-}
-
 Expected<Released<NoisyHessian>> PrivateOracle::hessian(const HessianQuery& query) {
   if (!engine_.has_hessian()) return no_second_order();
   SOTTO_TRY(check_dense_hessian(problem_.dimension));
-  const TermBounds bounds = hessian_bounds(query.at, query.clip_radius, query.rule);
+  const TermBounds bounds = bounds_of(query, problem_);
   const std::int64_t samples = samples_of(query, problem_.dimension);
   SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), samples));
   Matrix sum;
-  sums_.clipped_hessians(batches_.draw(query.sampling), query.at, bounds.radius, sum);
+  sums_.clipped_hessians(
+      batches_.draw(query.sampling, SumKind::kMatrix), query.at, bounds.radius, sum);
   visit(query.sampling, 0);
-  const SensitivityClaim bound =
-      claim(bounds, query.sampling, sums_.hessian_rounding_error(most_units(), bounds.radius));
+  const SensitivityClaim bound = claims_.of(query);
   const double batch = expected_batch(query.sampling);
   const double sigma = released_sigma(bound, query.noise_multiplier, samples) / batch;
   return SymmetricGaussianMechanism::release(Sensitive<Matrix>(std::move(sum), bound),
@@ -57,24 +46,19 @@ Expected<Released<NoisyGradientHessian>> PrivateOracle::gradient_and_hessian(
   if (!engine_.has_hessian()) return no_second_order();
   SOTTO_TRY(check_dense_hessian(problem_.dimension));
   const double scale = query.hessian_scale;
-  TermBounds bounds{query.clip_radius, 2 * query.clip_radius};
-  if (follows_the_model(query.rule, problem_)) {
-    const double length = query.at.norm();
-    const double R = row_bound(problem_);
-    bounds.radius = std::min(bounds.radius, joint_bound(problem_.loss, R, length, scale));
-    bounds.diameter = 2 * bounds.radius;
-    if (problem_.relation == Relation::kReplaceOne)  // others don't look at it, and it takes time
-      bounds.diameter = std::min(bounds.diameter, joint_diameter(problem_.loss, R, length, scale));
-  }
+  const TermBounds bounds = bounds_of(query, problem_);
   const std::int64_t samples = samples_of(query, problem_.dimension);
   SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), samples));
   GradientHessian sum;
   sum.hessian_scale = scale;
-  sums_.clipped_pairs(
-      batches_.draw(query.sampling), query.at, bounds.radius, scale, sum.gradient, sum.hessian);
+  sums_.clipped_pairs(batches_.draw(query.sampling, SumKind::kMatrix),
+                      query.at,
+                      bounds.radius,
+                      scale,
+                      sum.gradient,
+                      sum.hessian);
   visit(query.sampling, 1);
-  const SensitivityClaim bound =
-      claim(bounds, query.sampling, sums_.pair_rounding_error(most_units(), bounds.radius, scale));
+  const SensitivityClaim bound = claims_.of(query);
   const double batch = expected_batch(query.sampling);
   const double sigma = released_sigma(bound, query.noise_multiplier, samples) / batch;
   return JointGaussianMechanism::release(Sensitive<GradientHessian>(std::move(sum), bound),
@@ -91,7 +75,7 @@ Expected<std::unique_ptr<NoisyOperator>> PrivateOracle::hessian_operator(
     const HessianOperatorQuery& query) {
   if (!engine_.has_hessian()) return no_second_order();
   SOTTO_CHECK(query.max_products > 0);
-  const TermBounds bounds = hessian_bounds(query.at, query.clip_radius, query.rule);
+  const TermBounds bounds = bounds_of(query, problem_);
   SOTTO_ASSIGN(
       Receipt receipt,
       ledger_.charge(event_of(query, problem_.relation), samples_of(query, problem_.dimension)));
@@ -107,16 +91,13 @@ Expected<std::unique_ptr<NoisyOperator>> PrivateOracle::hessian_operator(
     sums_.clipped_hessian_products({all, units}, at, r, v, result);
     visit(sampling, 0);
   };
-  const SensitivityClaim bound = claim(bounds, query.sampling, 0);
-  const auto most = static_cast<double>(most_units());
   return std::make_unique<LazySymmetricOperator>(
-      Sensitive<SymmetricProduct>(std::move(product), bound),
+      Sensitive<SymmetricProduct>(std::move(product), claims_.of(query)),
       std::move(receipt),
       query.noise_multiplier,
       problem_.dimension,
       query.max_products,
-      sums_.rounding_error(most_units(), bounds.radius),
-      most * bounds.radius * (1 + 1e-6),
+      claims_.products_of(query),
       expected_batch(query.sampling),
       noise_);
 }
@@ -127,13 +108,8 @@ Expected<Released<std::int64_t>> PrivateOracle::first_decrease(const DecreaseQue
       Receipt receipt,
       ledger_.charge(event_of(query, problem_.relation), samples_of(query, problem_.dimension)));
   const auto n = static_cast<double>(problem_.n);
-  // A decrease in units of its clip moves by at most 1, or 2 under replace-one; its rounding
-  // errors, relative to the sum's size, are far below 1e-6 for any number of units that Sotto
-  // handles.
-  const SensitivityClaim bound =
-      claim({1, 2}, Sampling::full(), sums_.rounding_error(most_units(), 1) + 1e-6);
-  SparseVectorSession session(
-      std::move(receipt), query.epsilon, bound.sensitivity, problem_.relation, 0, noise_);
+  const SensitivityClaim bound = claims_.of(query);
+  SparseVectorSession session(std::move(receipt), query.epsilon, bound, 0, noise_);
   const auto everything = batches_.draw(Sampling::full());
   for (std::size_t k = 0; k < query.candidates.size(); ++k) {
     const Vector& candidate = query.candidates[k];

@@ -14,11 +14,6 @@
 namespace sotto {
 namespace {
 
-constexpr double kUnit = std::numeric_limits<double>::epsilon() / 2;
-
-/// How far one unit moves a sum of terms of size 1.
-double motion(Relation relation) { return relation == Relation::kReplaceOne ? 2 : 1; }
-
 /// The scores of +e_j and -e_j in turn (or of +e_j alone), as doubles.
 Vector score_vector(const CoordinateSums& sums, bool both_signs) {
   const auto parts = sums.parts();
@@ -71,22 +66,18 @@ Expected<Released<Vertex>> PrivateOracle::select_vertex(const VertexQuery& query
   sums.add_public(query.public_part, static_cast<double>(problem_.n), query.clip_max);
   visit(Sampling::full(), 1);
 
-  SensitivityClaim claim{motion(problem_.relation) * static_cast<double>(CoordinateSums::kSteps),
-                         problem_.relation,
-                         Sampling::full()};
   if (query.rule == VertexRule::kExponential)
-    return CoordinateSelection::release(Sensitive<CoordinateScores>({sums.parts()}, claim),
-                                        std::move(receipt),
-                                        query.epsilon,
-                                        both_signs,
-                                        noise_)
+    return CoordinateSelection::release(
+               Sensitive<CoordinateScores>({sums.parts()}, claims_.of(query, false)),
+               std::move(receipt),
+               query.epsilon,
+               both_signs,
+               noise_)
         .map([&](const SignedCoordinate& chosen) {
           return Vertex{chosen.coordinate, chosen.negative ? -radius : radius};
         });
-  // A sum of up to 2^63 as a double is off by at most 2^10, in both worlds.
-  claim.sensitivity += 0x1p11;
   return choose(score_vector(sums, both_signs),
-                claim,
+                claims_.of(query, true),
                 std::move(receipt),
                 query.rule,
                 query.epsilon,
@@ -105,54 +96,30 @@ Expected<Released<std::int64_t>> PrivateOracle::select_listed_vertex(
   coordinates().compute(query.at, query.clip_max);
   visit(Sampling::full(), 1);
   Vector sum = coordinates().dense(query.clip_max);
-  const auto n = static_cast<double>(problem_.n);
-  double size = static_cast<double>(most_units()) * query.clip_max;  // of a coordinate's sum
-  if (query.public_part) {
-    sum += n * *query.public_part;
-    size += n * query.public_part->lpNorm<Eigen::Infinity>();
-  }
-  const double longest = query.vertices.cwiseAbs().rowwise().sum().maxCoeff();
-  const double rounding =
-      2 * (static_cast<double>(problem_.dimension) + 8) * kUnit * longest * size;
-  const SensitivityClaim claim{
-      motion(problem_.relation) * query.clip_max * longest * (1 + 1e-12) + 2 * rounding,
-      problem_.relation,
-      Sampling::full()};
-  return choose(
-      -(query.vertices * sum), claim, std::move(receipt), query.rule, query.epsilon, noise_);
+  if (query.public_part) sum += static_cast<double>(problem_.n) * *query.public_part;
+  return choose(-(query.vertices * sum),
+                claims_.of(query),
+                std::move(receipt),
+                query.rule,
+                query.epsilon,
+                noise_);
 }
 
 Expected<Released<NoisyGap>> PrivateOracle::gap(const GapQuery& query) {
   SOTTO_CHECK(query.set.bounded());
   SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), 1));
   Vector sum;
-  double reach = 0;  // largest distance from `at` to a point of the set, in the dual norm
-  double rounding = 0;
   if (query.in_max_norm) {
     batches_.draw(Sampling::full());
     coordinates().compute(query.at, query.clip);
     sum = coordinates().dense(query.clip);
-    reach = query.at.lpNorm<1>() + query.set.largest_l1(problem_.dimension);
   } else {
     sums_.clipped_gradients(batches_.draw(Sampling::full()), query.at, query.clip, sum);
-    Vector nearest = query.at;
-    query.set.project(nearest);
-    reach = query.set.diameter(problem_.dimension) + (query.at - nearest).norm();
-    rounding = reach * sums_.rounding_error(most_units(), query.clip);
   }
   visit(Sampling::full(), 1);
   const auto n = static_cast<double>(problem_.n);
-  double size = static_cast<double>(most_units()) * query.clip;
-  if (query.public_part) {
-    sum += n * *query.public_part;
-    size += n * query.public_part->norm();
-  }
-  rounding += 4 * (static_cast<double>(problem_.dimension) + 8) * kUnit *
-              (reach + 2 * query.at.norm() + query.set.largest_l1(problem_.dimension)) * size;
-  const SensitivityClaim claim{
-      motion(problem_.relation) * query.clip * reach * (1 + 1e-9) + 2 * rounding,
-      problem_.relation,
-      Sampling::full()};
+  if (query.public_part) sum += n * *query.public_part;
+  const SensitivityClaim claim = claims_.of(query);
   const double deviation = released_sigma(claim, query.noise_multiplier, 1) / n;
   return release_mean(Vector::Constant(1, query.set.gap(query.at, sum)),
                       claim,

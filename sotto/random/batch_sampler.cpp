@@ -85,18 +85,38 @@ PoissonBatchSampler::PoissonBatchSampler(std::int64_t population, double rate)
 
 void PoissonBatchSampler::draw(Stream& stream, std::vector<std::int64_t>& batch) const {
   batch.clear();
+  draw_range(stream, 0, population_, batch);
+}
+
+void PoissonBatchSampler::draw_range(Stream& stream,
+                                     std::int64_t begin,
+                                     std::int64_t end,
+                                     std::vector<std::int64_t>& batch) const {
+  SOTTO_CHECK(begin >= 0 && begin <= end && end <= population_);
   if (rate_ == 0) return;
   if (rate_ > kLargestBlockRate) {
-    draw_by_unit(stream, batch);
+    draw_by_unit(stream, begin, end, batch);
   } else {
-    draw_by_block(stream, batch);
+    draw_by_block(stream, begin, end, batch);
   }
 }
 
-void PoissonBatchSampler::draw_by_unit(Stream& stream, std::vector<std::int64_t>& batch) const {
+std::size_t PoissonBatchSampler::bytes_for(std::int64_t units) const {
+  const auto count = static_cast<double>(units);
+  if (rate_ > kLargestBlockRate) return static_cast<std::size_t>(count * 1.1) + kWordBits;
+  // A number of members for each block and a place for each member, a few of them twice.
+  const double blocks = count / std::ldexp(1.0, block_bits_) + 1;
+  return static_cast<std::size_t>(blocks * 16 + 10 * (count * rate_ + 8));
+}
+
+void PoissonBatchSampler::draw_by_unit(Stream& stream,
+                                       std::int64_t begin,
+                                       std::int64_t end,
+                                       std::vector<std::int64_t>& batch) const {
   if (rate_ == 1) {
-    batch.resize(static_cast<std::size_t>(population_));
-    std::iota(batch.begin(), batch.end(), std::int64_t{0});
+    const std::size_t first = batch.size();
+    batch.resize(first + static_cast<std::size_t>(end - begin));
+    std::iota(batch.begin() + static_cast<std::ptrdiff_t>(first), batch.end(), begin);
     return;
   }
   // 2^64 rate is an integer here: a double above 1/16 is a multiple of 2^-57. Most units are
@@ -105,14 +125,13 @@ void PoissonBatchSampler::draw_by_unit(Stream& stream, std::vector<std::int64_t>
   const auto first_byte = static_cast<std::uint8_t>(threshold >> 56);
   const std::uint64_t rest = threshold & ((std::uint64_t{1} << 56) - 1);
   std::array<std::uint8_t, kWordBits> bytes;
-  for (std::int64_t start = 0; start < population_; start += kWordBits) {
+  for (std::int64_t start = begin; start < end; start += kWordBits) {
     stream.fill(std::as_writable_bytes(std::span(bytes)));
     Compared units = compare(bytes, first_byte);
     if (rest > 0)
       for (std::uint64_t ties = units.equal; ties != 0; ties &= ties - 1)
         if (stream.next() >> 8 < rest) units.below |= ties & (0 - ties);
-    if (population_ - start < kWordBits)
-      units.below &= (std::uint64_t{1} << (population_ - start)) - 1;
+    if (end - start < kWordBits) units.below &= (std::uint64_t{1} << (end - start)) - 1;
     const std::size_t first = batch.size();
     const auto members = static_cast<std::size_t>(std::popcount(units.below));
     batch.resize(first + members + kSpare);
@@ -160,10 +179,13 @@ void PoissonBatchSampler::place_in_order(Stream& stream,
   }
 }
 
-void PoissonBatchSampler::draw_by_block(Stream& stream, std::vector<std::int64_t>& batch) const {
+void PoissonBatchSampler::draw_by_block(Stream& stream,
+                                        std::int64_t begin,
+                                        std::int64_t end,
+                                        std::vector<std::int64_t>& batch) const {
   // How many units of a block are in the batch is binomial, and given that number every set of so
-  // many is as likely. Units beyond the population are drawn like all others, then dropped.
-  for (std::int64_t start = 0; start < population_; start += std::int64_t{1} << block_bits_) {
+  // many is as likely. Units beyond the range are drawn like all others, then dropped.
+  for (std::int64_t start = begin; start < end; start += std::int64_t{1} << block_bits_) {
     const internal::Fraction u = internal::uniform_fraction(stream);
     std::size_t members = 0;
     while (members < members_cdf_.size() && u >= members_cdf_[members]) ++members;
@@ -174,7 +196,7 @@ void PoissonBatchSampler::draw_by_block(Stream& stream, std::vector<std::int64_t
       place_in_order(stream, start, members, batch);
     }
   }
-  while (!batch.empty() && batch.back() >= population_) batch.pop_back();
+  while (!batch.empty() && batch.back() >= end) batch.pop_back();
 }
 
 FixedSizeBatchSampler::FixedSizeBatchSampler(std::int64_t batch, std::int64_t population)

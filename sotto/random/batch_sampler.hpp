@@ -26,12 +26,28 @@ class PoissonBatchSampler {
   /// `batch` grows beyond its largest size so far.
   void draw(Stream& stream, std::vector<std::int64_t>& batch) const;
 
+  /// Appends to `batch` its members among the units begin … end - 1. Batches of disjoint ranges,
+  /// drawn with disjoint bytes, make up a batch of the whole.
+  void draw_range(Stream& stream,
+                  std::int64_t begin,
+                  std::int64_t end,
+                  std::vector<std::int64_t>& batch) const;
+
+  /// How many bytes of the stream a range of so many units takes, about.
+  std::size_t bytes_for(std::int64_t units) const;
+
   std::int64_t population() const { return population_; }
   double rate() const { return rate_; }
 
  private:
-  void draw_by_block(Stream& stream, std::vector<std::int64_t>& batch) const;
-  void draw_by_unit(Stream& stream, std::vector<std::int64_t>& batch) const;
+  void draw_by_block(Stream& stream,
+                     std::int64_t begin,
+                     std::int64_t end,
+                     std::vector<std::int64_t>& batch) const;
+  void draw_by_unit(Stream& stream,
+                    std::int64_t begin,
+                    std::int64_t end,
+                    std::vector<std::int64_t>& batch) const;
   void place_with_bitmap(Stream& stream,
                          std::int64_t start,
                          std::size_t members,

@@ -28,12 +28,14 @@ void encrypt_zeros(EVP_CIPHER_CTX* cipher, std::span<std::byte> out) {
   }
 }
 
-/// Puts the cipher at a byte of the key stream.
-void go_to(EVP_CIPHER_CTX* cipher, std::uint64_t position) {
+/// Puts the cipher at a byte of a branch of the key stream.
+void go_to(EVP_CIPHER_CTX* cipher, std::uint64_t branch, std::uint64_t position) {
   const std::uint64_t block = position / CounterMode::kBlockBytes;
   std::array<unsigned char, CounterMode::kBlockBytes> counter{};  // big-endian
-  for (std::size_t byte = 0; byte < 8; ++byte)
+  for (std::size_t byte = 0; byte < 8; ++byte) {
     counter[15 - byte] = static_cast<unsigned char>(block >> (8 * byte));
+    counter[7 - byte] = static_cast<unsigned char>(branch >> (8 * byte));
+  }
   SOTTO_CHECK(EVP_EncryptInit_ex2(cipher, nullptr, nullptr, counter.data(), nullptr) == 1);
   std::array<std::byte, CounterMode::kBlockBytes> skipped;
   encrypt_zeros(cipher, std::span(skipped).first(position % CounterMode::kBlockBytes));
@@ -56,8 +58,15 @@ CounterMode::~CounterMode() {
   EVP_CIPHER_CTX_free(running_);
 }
 
+void CounterMode::take_branch(std::uint64_t branch) {
+  if (branch == branch_) return;
+  branch_ = branch;
+  next_ = 0;
+  go_to(running_, branch_, next_);
+}
+
 void CounterMode::generate(std::uint64_t position, std::span<std::byte> out) {
-  if (position != next_) go_to(running_, position);
+  if (position != next_) go_to(running_, branch_, position);
   encrypt_zeros(running_, out);
   next_ = position + out.size();
 }
@@ -65,7 +74,7 @@ void CounterMode::generate(std::uint64_t position, std::span<std::byte> out) {
 void CounterMode::generate_shared(std::uint64_t position, std::span<std::byte> out) const {
   EVP_CIPHER_CTX* mine = EVP_CIPHER_CTX_new();
   SOTTO_CHECK(mine && EVP_CIPHER_CTX_copy(mine, key_) == 1);
-  go_to(mine, position);
+  go_to(mine, branch_, position);
   encrypt_zeros(mine, out);
   EVP_CIPHER_CTX_free(mine);
 }

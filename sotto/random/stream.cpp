@@ -16,6 +16,9 @@ namespace sotto {
 namespace {
 
 constexpr std::size_t kBufferBytes = 8192;
+constexpr std::size_t kLeastRefillBytes = 256;
+/// 2^36 bytes for a block of a release, 2^28 blocks.
+constexpr int kBlockBits = 36;
 
 using Key = internal::CounterMode::Key;
 
@@ -52,6 +55,7 @@ struct Stream::State {
   std::array<std::byte, kBufferBytes> buffer;
   bool insecure;
   std::uint64_t generated = 0;  // bytes of the key stream
+  std::size_t refill = kBufferBytes;
 
   State(Key key, bool is_insecure) : cipher(key), insecure(is_insecure) {
     internal::erase(key.data(), key.size());
@@ -99,6 +103,14 @@ void Stream::skip_to(std::uint64_t position) {
   next_ = end_ = nullptr;
 }
 
+void Stream::go_to(std::uint64_t release, std::uint64_t block, std::size_t bytes) {
+  SOTTO_CHECK(release >= 1 && block < std::uint64_t{1} << (64 - kBlockBits));
+  state_->cipher.take_branch(release);
+  state_->generated = block << kBlockBits;
+  state_->refill = std::clamp(bytes, kLeastRefillBytes, kBufferBytes);
+  next_ = end_ = nullptr;
+}
+
 Stream::Section Stream::take(std::size_t bytes) {
   const auto buffered = static_cast<std::size_t>(end_ - next_);
   const Section section(state_.get(), state_->generated - buffered, bytes);
@@ -117,9 +129,10 @@ void Stream::Section::read(std::size_t offset, std::span<std::byte> out) const {
 }
 
 void Stream::refill() {
-  state_->generate(state_->buffer);
+  state_->generate(std::span(state_->buffer).first(state_->refill));
   next_ = state_->buffer.data();
-  end_ = next_ + kBufferBytes;
+  end_ = next_ + state_->refill;
+  state_->refill = kBufferBytes;
 }
 
 void Stream::fill(std::span<std::byte> bytes) {

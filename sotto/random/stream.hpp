@@ -41,6 +41,13 @@ class Stream {
   std::uint64_t position() const;
   void skip_to(std::uint64_t position);
 
+  /// From here on the stream hands out the bytes that belong to `block` of `release`: the same ones
+  /// whenever it comes back to this pair, and none of another pair's. So one block's draw can be
+  /// made again, on any thread or machine that has the key, without those before it. Noise must
+  /// never be drawn twice: only sampling streams go places. release >= 1 (0 is the stream that has
+  /// never gone anywhere), block < 2^28. `bytes`: how many will be asked for there, about.
+  void go_to(std::uint64_t release, std::uint64_t block, std::size_t bytes = 2048);
+
   void fill(std::span<std::byte> bytes);
 
   /// Bytes that were set aside for several threads; not to be used after its stream.

@@ -139,7 +139,8 @@ Expected<CellRun> CellRun::make(const ReproductionSpec& spec,
                                 const DataSet& data) {
   CellRun run(spec, cell, arm, data);
   PublicProblem& problem = run.problem_;
-  problem.n = data.train.units();
+  // A study's data set is public, its size with it, under every relation.
+  problem.n = std::int64_t{data.train.units()};
   problem.row_norm = data.row_norm;
   SOTTO_ASSIGN(problem.regularizer, Regularizer::parse(cell.regularizer));
   SOTTO_ASSIGN(problem.relation, parse_relation(cell.neighbours));

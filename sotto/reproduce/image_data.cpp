@@ -80,7 +80,9 @@ Expected<std::pair<NetworkSpec, Vector>> public_network(const DataSpec& data,
   SOTTO_ASSIGN(const Table table, images_below(folders, how.train, Format::kCifar100, rows));
   SOTTO_ASSIGN(NetworkSpec spec, network_for(data, model, table.dim(), how.classes));
   SOTTO_ASSIGN(const auto engine, NetworkEngine::make(table, spec));
-  const PublicProblem problem = network_problem(spec, initial_weights(spec, 0), table.units());
+  // Pre-training reads a public set, not privately.
+  const PublicProblem problem =
+      network_problem(spec, initial_weights(spec, 0), std::int64_t{table.units()});
   TrainOptions options;
   options.method = "sgd";
   options.options = {{"expected_batch", fmt::format("{}", std::min<std::int64_t>(128, problem.n))},

@@ -32,7 +32,7 @@ const PairClip kPairClip{0.05, kRadius, 0.1, false};
 class MeanNorms final : public Engine {
  public:
   explicit MeanNorms(const Engine& real) : real_(real) {}
-  std::int64_t units() const override { return real_.units(); }
+  PrivateCount units() const override { return real_.units(); }
   std::int64_t parameters() const override { return real_.parameters(); }
   std::int64_t block_size() const override { return real_.block_size(); }
   std::unique_ptr<Workspace> make_workspace() const override { return real_.make_workspace(); }

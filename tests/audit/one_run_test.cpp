@@ -138,7 +138,7 @@ TEST(CanaryEngine, AUnitThatIsZeroedOutChangesNoSum) {
 
 PublicProblem problem_of(const Engine& engine) {
   PublicProblem problem;
-  problem.n = engine.units();
+  problem.n = std::int64_t{engine.units()};
   problem.dimension = engine.parameters();
   problem.row_norm = 1;
   return problem;

@@ -7,6 +7,6 @@ double look(sotto::Sensitive<double> value) {
 #ifdef LEAK
   return std::move(value).open(sotto::ReleaseKey{});
 #else
-  return value.claim().sensitivity;
+  return value.claim().sensitivity();
 #endif
 }

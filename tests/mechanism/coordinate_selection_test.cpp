@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "sotto/audit/made_up_claim.hpp"
 #include "tests/support/distinguish.hpp"
 #include "tests/support/receipts.hpp"
 
@@ -26,7 +27,8 @@ std::vector<double> frequencies(const std::vector<std::int64_t>& first,
   std::vector<double> counts(2 * first.size(), 0.0);
   for (int k = 0; k < draws; ++k) {
     const auto chosen = CoordinateSelection::release(
-        Sensitive<CoordinateScores>({{first, second}}, {kSensitivity, Relation::kZeroOut, {}}),
+        Sensitive<CoordinateScores>({{first, second}},
+                                    MadeUpClaim::of(kSensitivity, Relation::kZeroOut)),
         receipts.next(),
         kEpsilon,
         both_signs,
@@ -85,7 +87,7 @@ TEST(CoordinateSelection, ChecksItsReceiptAndArguments) {
   Stream stream = Stream::seeded(3, Purpose::kNoise);
   const auto release = [&](const Event& event, double sensitivity) {
     return CoordinateSelection::release(
-        Sensitive<CoordinateScores>({{sums}}, {sensitivity, Relation::kZeroOut, {}}),
+        Sensitive<CoordinateScores>({{sums}}, MadeUpClaim::of(sensitivity, Relation::kZeroOut)),
         testing::test_receipt(event, 1),
         kEpsilon,
         true,

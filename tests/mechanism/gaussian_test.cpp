@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "sotto/audit/made_up_claim.hpp"
 #include "tests/support/receipts.hpp"
 #include "tests/support/statistics.hpp"
 
@@ -17,7 +18,9 @@ using testing::test_receipt;
 constexpr double kNoise = 1.3;
 constexpr Eigen::Index kDimension = 50000;
 
-SensitivityClaim claim(double sensitivity = 2) { return {sensitivity, Relation::kZeroOut, {}}; }
+SensitivityClaim claim(double sensitivity = 2) {
+  return MadeUpClaim::of(sensitivity, Relation::kZeroOut);
+}
 
 Released<Vector> release(Vector value, Receipt receipt, double z, std::uint64_t seed = 1) {
   Stream noise = Stream::seeded(seed, Purpose::kNoise);
@@ -49,11 +52,11 @@ TEST(GaussianMechanism, EventFollowsTheClaimsSamplingAndRelation) {
   const Sampling sampling = Sampling::poisson(0.25);
   const Event expected = Event::poisson(0.25, Event::gaussian(kNoise, Relation::kAddRemove));
   Stream noise = Stream::seeded(1, Purpose::kNoise);
-  const auto released =
-      GaussianMechanism::release({Vector::Zero(3), {1, Relation::kAddRemove, sampling}},
-                                 test_receipt(expected, 3),
-                                 kNoise,
-                                 noise);
+  const auto released = GaussianMechanism::release(
+      {Vector::Zero(3), MadeUpClaim::of(1, Relation::kAddRemove, sampling)},
+      test_receipt(expected, 3),
+      kNoise,
+      noise);
   EXPECT_EQ(to_string(released.event()), to_string(expected));
 }
 

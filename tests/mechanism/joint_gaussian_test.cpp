@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "sotto/audit/made_up_claim.hpp"
 #include "tests/support/receipts.hpp"
 #include "tests/support/statistics.hpp"
 
@@ -23,7 +24,7 @@ Event event() { return Event::gaussian(kNoise, Relation::kReplaceOne); }
 Released<GradientHessian> release(Receipt receipt, Stream& noise) {
   return JointGaussianMechanism::release(
       {{Vector::Constant(3, 5), Matrix::Constant(3, 3, -2), kGradientScale, kHessianScale},
-       {kSensitivity, Relation::kReplaceOne, {}}},
+       MadeUpClaim::of(kSensitivity, Relation::kReplaceOne)},
       std::move(receipt),
       kNoise,
       noise);

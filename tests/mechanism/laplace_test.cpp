@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "sotto/audit/made_up_claim.hpp"
 #include "tests/support/distinguish.hpp"
 #include "tests/support/receipts.hpp"
 
@@ -23,8 +24,10 @@ std::vector<double> draw(double value, std::uint64_t seed) {
   std::vector<double> sample;
   for (int i = 0; i < kDraws; ++i) {
     sample.push_back(
-        LaplaceMechanism::release(
-            {value, {kSensitivity, Relation::kZeroOut, {}}}, receipts.next(), kNoise, noise)
+        LaplaceMechanism::release({value, MadeUpClaim::of(kSensitivity, Relation::kZeroOut)},
+                                  receipts.next(),
+                                  kNoise,
+                                  noise)
             .value());
   }
   return sample;
@@ -65,7 +68,7 @@ TEST(LaplaceMechanism, RefusesAReceiptForAnythingElseAndNoNoise) {
   Stream noise = Stream::seeded(1, Purpose::kNoise);
   const auto release = [&](Receipt receipt, double z) {
     return LaplaceMechanism::release(
-               {std::nan(""), {1, Relation::kZeroOut, {}}}, std::move(receipt), z, noise)
+               {std::nan(""), MadeUpClaim::of(1, Relation::kZeroOut)}, std::move(receipt), z, noise)
         .value();
   };
   EXPECT_TRUE(std::isfinite(release(testing::test_receipt(event(), 1), kNoise)));

@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "sotto/audit/made_up_claim.hpp"
 #include "sotto/mechanism/symmetric_gaussian.hpp"
 #include "tests/support/receipts.hpp"
 #include "tests/support/statistics.hpp"
@@ -38,15 +39,15 @@ LazySymmetricOperator make(const Matrix& h,
     result = h * v;
     if (reads) ++*reads;
   };
-  return LazySymmetricOperator({std::move(product), {kSensitivity, Relation::kZeroOut, {}}},
-                               testing::test_receipt(event(), products * (d + 1)),
-                               kNoise,
-                               d,
-                               products,
-                               0,
-                               h.norm(),
-                               divisor,
-                               noise);
+  return LazySymmetricOperator(
+      {std::move(product), MadeUpClaim::of(kSensitivity, Relation::kZeroOut)},
+      testing::test_receipt(event(), products * (d + 1)),
+      kNoise,
+      d,
+      products,
+      MadeUpClaim::products(0, h.norm()),
+      divisor,
+      noise);
 }
 
 Vector random_vector(Eigen::Index d, std::mt19937_64& random) {
@@ -104,15 +105,15 @@ TEST(LazyOperator, RefusesAReceiptForLess) {
   const Matrix h = some_matrix(4, 3);
   Stream noise = Stream::seeded(2, Purpose::kNoise);
   const auto with = [&](Event bought, std::int64_t samples) {
-    LazySymmetricOperator({[](const Vector&, Vector&) {}, {kSensitivity, Relation::kZeroOut, {}}},
-                          testing::test_receipt(std::move(bought), samples),
-                          kNoise,
-                          4,
-                          2,
-                          0,
-                          1,
-                          1,
-                          noise);
+    LazySymmetricOperator(
+        {[](const Vector&, Vector&) {}, MadeUpClaim::of(kSensitivity, Relation::kZeroOut)},
+        testing::test_receipt(std::move(bought), samples),
+        kNoise,
+        4,
+        2,
+        MadeUpClaim::products(0, 1),
+        1,
+        noise);
   };
   EXPECT_NO_THROW(with(event(), 10));
   EXPECT_THROW(with(event(), 9), std::logic_error);
@@ -180,10 +181,10 @@ TEST(LazyOperator, SmallestEigenvalueHasTheLawOfTheDenseMechanism) {
     const Matrix e = whole_noise(h, noise, random);
     lazy.push_back(smallest(h + e));
     wrong.push_back(smallest(h + 1.1 * e));
-    dense.push_back(
-        smallest(SymmetricGaussianMechanism::release(
-                     {h, {kSensitivity, Relation::kZeroOut, {}}}, receipts.next(), kNoise, noise)
-                     .value()));
+    dense.push_back(smallest(
+        SymmetricGaussianMechanism::release(
+            {h, MadeUpClaim::of(kSensitivity, Relation::kZeroOut)}, receipts.next(), kNoise, noise)
+            .value()));
   }
   const auto empirical = [&](std::vector<double> sample) {
     std::sort(dense.begin(), dense.end());

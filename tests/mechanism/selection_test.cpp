@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "sotto/audit/made_up_claim.hpp"
 #include "sotto/mechanism/exponential.hpp"
 #include "sotto/mechanism/permute_and_flip.hpp"
 #include "tests/support/distinguish.hpp"
@@ -72,11 +73,12 @@ EventCounts select(const std::vector<double>& scores,
   const Vector values = Eigen::Map<const Vector>(scores.data(), std::ssize(scores));
   EventCounts counts{std::vector<std::int64_t>(scores.size()), draws};
   for (int i = 0; i < draws; ++i) {
-    const auto chosen = Kind::Mechanism::release({values, {kSensitivity, Relation::kZeroOut, {}}},
-                                                 receipts.next(),
-                                                 epsilon,
-                                                 motion,
-                                                 selection);
+    const auto chosen =
+        Kind::Mechanism::release({values, MadeUpClaim::of(kSensitivity, Relation::kZeroOut)},
+                                 receipts.next(),
+                                 epsilon,
+                                 motion,
+                                 selection);
     ++counts.hits[static_cast<std::size_t>(chosen.value())];
   }
   return counts;
@@ -140,7 +142,7 @@ TYPED_TEST(Selection, CommonOffsetsDoNotMatter) {
 TYPED_TEST(Selection, RefusesAReceiptForAnythingElse) {
   Stream selection = Stream::seeded(1, Purpose::kSelection);
   const auto release = [&](Receipt receipt) {
-    TypeParam::Mechanism::release({Vector::Zero(2), {1, Relation::kZeroOut, {}}},
+    TypeParam::Mechanism::release({Vector::Zero(2), MadeUpClaim::of(1, Relation::kZeroOut)},
                                   std::move(receipt),
                                   kEpsilon,
                                   ScoreMotion::kAny,

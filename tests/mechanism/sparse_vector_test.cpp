@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "sotto/audit/made_up_claim.hpp"
 #include "tests/support/distinguish.hpp"
 #include "tests/support/receipts.hpp"
 
@@ -17,11 +18,11 @@ constexpr int kQuestions = 4;
 constexpr int kDraws = 30000;
 
 Event event() { return Event::sparse_vector(kEpsilon, Relation::kZeroOut); }
-SensitivityClaim claim() { return {kSensitivity, Relation::kZeroOut, {}}; }
+SensitivityClaim claim() { return MadeUpClaim::of(kSensitivity, Relation::kZeroOut); }
 
 SparseVectorSession session(Receipt receipt, double threshold, Stream& noise, double scale = 1) {
   return SparseVectorSession(
-      std::move(receipt), kEpsilon, kSensitivity * scale, Relation::kZeroOut, threshold, noise);
+      std::move(receipt), kEpsilon, MadeUpClaim::of(kSensitivity * scale), threshold, noise);
 }
 
 // Which of the queries is the first above, or none. `scale` < 1 makes the noise too small.
@@ -34,8 +35,7 @@ testing::EventCounts first_above(const std::vector<double>& queries,
   for (int i = 0; i < kDraws; ++i) {
     SparseVectorSession asked = session(receipts.next(), 0, noise, scale);
     std::size_t first = 0;
-    SensitivityClaim scaled = claim();
-    scaled.sensitivity *= scale;
+    const SensitivityClaim scaled = MadeUpClaim::of(kSensitivity * scale);
     while (first < queries.size() && !asked.is_above({queries[first], scaled}).value()) ++first;
     ++counts.hits[first];
   }
@@ -95,9 +95,11 @@ TEST(SparseVector, SamplesLimitTheQuestions) {
 TEST(SparseVector, RefusesOtherClaimsAndReceipts) {
   Stream noise = Stream::seeded(8, Purpose::kNoise);
   SparseVectorSession asked = session(testing::test_receipt(event(), 5), 0, noise);
-  EXPECT_THROW(asked.is_above({0, {1, Relation::kZeroOut, {}}}), std::logic_error);
-  EXPECT_THROW(asked.is_above({0, {kSensitivity, Relation::kReplaceOne, {}}}), std::logic_error);
-  EXPECT_THROW(asked.is_above({0, {kSensitivity, Relation::kZeroOut, Sampling::poisson(0.1)}}),
+  EXPECT_THROW(asked.is_above({0, MadeUpClaim::of(1, Relation::kZeroOut)}), std::logic_error);
+  EXPECT_THROW(asked.is_above({0, MadeUpClaim::of(kSensitivity, Relation::kReplaceOne)}),
+               std::logic_error);
+  EXPECT_THROW(asked.is_above(
+                   {0, MadeUpClaim::of(kSensitivity, Relation::kZeroOut, Sampling::poisson(0.1))}),
                std::logic_error);
   const Event other = Event::sparse_vector(2, Relation::kZeroOut);
   EXPECT_THROW(session(testing::test_receipt(other, 5), 0, noise), std::logic_error);

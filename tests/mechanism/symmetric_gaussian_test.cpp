@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "sotto/audit/made_up_claim.hpp"
 #include "tests/support/receipts.hpp"
 #include "tests/support/statistics.hpp"
 
@@ -20,7 +21,7 @@ Event event() { return Event::gaussian(kNoise, Relation::kZeroOut); }
 
 Released<Matrix> release(Matrix value, Receipt receipt, Stream& noise) {
   return SymmetricGaussianMechanism::release(
-      {std::move(value), {kSensitivity, Relation::kZeroOut, {}}},
+      {std::move(value), MadeUpClaim::of(kSensitivity, Relation::kZeroOut)},
       std::move(receipt),
       kNoise,
       noise);

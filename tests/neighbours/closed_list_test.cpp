@@ -9,6 +9,7 @@
 #include <regex>
 #include <set>
 
+#include "sotto/audit/made_up_claim.hpp"
 #include "sotto/data/load.hpp"
 #include "sotto/mechanism/laplace.hpp"
 #include "tests/neighbours/lines.hpp"
@@ -93,7 +94,7 @@ TEST(ClosedList, NobodyListensButTests) {
 /// No method asks for Laplace noise: its line is this program.
 int laplace_program() {
   Stream noise = Stream::seeded(5, Purpose::kNoise);
-  LaplaceMechanism::release(Sensitive<double>(3, {1, Relation::kZeroOut, Sampling::full()}),
+  LaplaceMechanism::release(Sensitive<double>(3, MadeUpClaim::of(1)),
                             test_receipt(Event::laplace(2, Relation::kZeroOut), 1),
                             2,
                             noise);

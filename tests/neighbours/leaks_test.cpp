@@ -11,6 +11,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "sotto/audit/made_up_claim.hpp"
 #include "sotto/mechanism/exponential.hpp"
 #include "sotto/mechanism/gaussian.hpp"
 #include "sotto/mechanism/grid.hpp"
@@ -33,9 +34,7 @@ std::vector<double> rows() {
   return {std::istream_iterator<double>(file), {}};
 }
 
-SensitivityClaim claim(double sensitivity) {
-  return {sensitivity, Relation::kZeroOut, Sampling::full()};
-}
+SensitivityClaim claim(double sensitivity) { return MadeUpClaim::of(sensitivity); }
 
 /// Noise on the sum of the rows, each clipped to [-clip, clip].
 double noisy_sum(double sensitivity, double clip = 1) {

@@ -97,7 +97,7 @@ class Listener final : public ReleaseTap {
 
   void opened(const std::type_info& type, void* value, const SensitivityClaim& claim) override {
     Sealed sealed;
-    sealed.sensitivity = claim.sensitivity;
+    sealed.sensitivity = claim.sensitivity();
     std::vector<double> entries;
     if (type == typeid(Vector)) {
       sealed.type = type_name<Vector>();
@@ -138,9 +138,9 @@ class Listener final : public ReleaseTap {
     }
     world_.releases.push_back(fmt::format("opened {} sensitivity {:a} {} {}",
                                           sealed.type,
-                                          claim.sensitivity,
-                                          to_string(claim.relation),
-                                          to_string(claim.sampling)));
+                                          claim.sensitivity(),
+                                          to_string(claim.relation()),
+                                          to_string(claim.sampling())));
     world_.sealed.push_back(std::move(sealed));
     last_opened_ = world_.sealed.back().type;
     look_at_checkpoint();

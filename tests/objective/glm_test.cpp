@@ -393,7 +393,7 @@ TEST(GlmEngine, AddingWithoutAnEvaluationIsABug) {
 TEST(Engine, HessiansOfAnEngineWithoutThemAreABug) {
   class Plain : public Engine {
    public:
-    std::int64_t units() const override { return 0; }
+    PrivateCount units() const override { return 0; }
     std::int64_t parameters() const override { return 0; }
     std::int64_t block_size() const override { return 1; }
     std::unique_ptr<Workspace> make_workspace() const override {

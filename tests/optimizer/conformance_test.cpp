@@ -127,7 +127,7 @@ class Conformance : public ::testing::TestWithParam<Case> {
  protected:
   PublicFacts facts(Relation relation) const {
     PublicProblem problem;
-    problem.n = engine_.units();
+    problem.n = std::int64_t{engine_.units()};
     problem.dimension = engine_.parameters();
     problem.row_norm = 1;
     problem.relation = relation;

@@ -153,7 +153,7 @@ TEST(CoordinateSums, ThreadsDontMatter) {
 
 PublicProblem problem_of(const Engine& engine, Relation relation) {
   PublicProblem problem;
-  problem.n = engine.units();
+  problem.n = std::int64_t{engine.units()};
   problem.dimension = engine.parameters();
   problem.relation = relation;
   return problem;

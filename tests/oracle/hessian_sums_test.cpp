@@ -101,9 +101,12 @@ TEST(HessianSums, StayWithinTheirRoundingBoundOfAnExactSum) {
     exact += x * x.transpose() * std::min(1.0L, radius / x.squaredNorm());
   }
   const double error = static_cast<double>((H.cast<long double>() - exact).norm());
-  EXPECT_LE(error, sums.hessian_rounding_error(30'000, radius));
-  EXPECT_GT(sums.hessian_rounding_error(30'000, radius), 0);
-  EXPECT_LT(sums.hessian_rounding_error(30'000, radius), 1e-6 * radius);
+  const std::int64_t d = engine.parameters();
+  const double rounding =
+      sum_geometry({d, false}, SumKind::kMatrix, 1).rounding_error(30'000, radius, d * d);
+  EXPECT_LE(error, rounding);
+  EXPECT_GT(rounding, 0);
+  EXPECT_LT(rounding, 1e-6 * radius);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ using testing::wave;
 PublicProblem problem_of(
     const Engine& engine, const LossSpec& loss, Relation relation, double row_norm, bool linear) {
   PublicProblem problem;
-  problem.n = engine.units();
+  problem.n = std::int64_t{engine.units()};
   problem.dimension = engine.parameters();
   problem.row_norm = row_norm;
   problem.loss = loss_info(loss);

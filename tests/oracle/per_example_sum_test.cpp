@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "sotto/core/parallel.hpp"
 #include "sotto/random/stream.hpp"
@@ -36,6 +37,12 @@ std::vector<long double> reference(const std::vector<std::vector<double>>& gradi
   return sum;
 }
 
+/// What claims add for each neighbour's rounding.
+double bound(const Engine& engine, std::int64_t n, double radius) {
+  return sum_geometry({engine.parameters(), false}, SumKind::kVector, 1)
+      .rounding_error(n, radius, engine.parameters());
+}
+
 TEST(PerExampleSum, EqualsTheExactClippedSumWithinItsOwnBound) {
   const auto gradients = random_gradients(1000, 5, 3);
   const FixedGradients engine(gradients);
@@ -51,8 +58,7 @@ TEST(PerExampleSum, EqualsTheExactClippedSumWithinItsOwnBound) {
     }
     // The engine's norms and the clip rule shrink by up to 2e-14 of the radius; the rest is
     // rounding.
-    EXPECT_LE(std::sqrt(square), sums.rounding_error(1000, radius) + 1000 * radius * 2e-14)
-        << radius;
+    EXPECT_LE(std::sqrt(square), bound(engine, 1000, radius) + 1000 * radius * 2e-14) << radius;
   }
 }
 
@@ -68,6 +74,77 @@ TEST(PerExampleSum, IsBitIdenticalForAnyNumberOfThreads) {
     EXPECT_EQ(once, sum) << threads << " threads";
   }
   set_thread_count(0);
+}
+
+// An engine's blocks are for its cache. Were a block's sum rounded on its own, they would show.
+TEST(PerExampleSum, IsBitIdenticalForAnyBlockSizeOfTheEngine) {
+  const auto gradients = random_gradients(5000, 9, 1e3);
+  std::vector<std::int64_t> some;
+  for (std::int64_t i = 0; i < 5000; i += 1 + i % 3) some.push_back(i);
+  for (const PerExampleSum::Batch& batch :
+       {PerExampleSum::Batch{}, PerExampleSum::Batch{false, some, 700}}) {
+    Vector once;
+    for (const std::int64_t block : {1, 7, 100, 128, 129, 4096}) {
+      const FixedGradients engine(gradients, block);
+      Vector sum;
+      PerExampleSum(engine).clipped_gradients(batch, Vector::Zero(9), 1.7, sum);
+      if (once.size() == 0) once = sum;
+      EXPECT_EQ(once, sum) << "blocks of " << block;
+    }
+  }
+}
+
+// Ranges can be summed anywhere: integers add up to the whole, to the last bit.
+TEST(PerExampleSum, RangesAddUpToTheWhole) {
+  const std::int64_t n = 700;
+  const FixedGradients engine(random_gradients(static_cast<int>(n), 4, 10));
+  std::vector<std::int64_t> all(static_cast<std::size_t>(n));
+  std::iota(all.begin(), all.end(), std::int64_t{0});
+  const std::int64_t range = sum_geometry({4, false}, SumKind::kVector, 1).range;
+  Vector whole;
+  PerExampleSum(engine).clipped_gradients({}, Vector::Zero(4), 2, whole);
+  Eigen::Matrix<long double, 4, 1> parts = Eigen::Matrix<long double, 4, 1>::Zero();
+  for (std::int64_t begin = 0; begin < n; begin += range) {
+    Vector part;
+    const auto count = static_cast<std::size_t>(std::min(range, n - begin));
+    PerExampleSum(engine).clipped_gradients(
+        {false, std::span(all).subspan(static_cast<std::size_t>(begin), count), range},
+        Vector::Zero(4),
+        2,
+        part);
+    parts += part.cast<long double>();  // exact: multiples of 2^-48, far below 2^15
+  }
+  EXPECT_EQ(Vector(parts.cast<double>()), whole);
+}
+
+// What a null leaves behind is what a unit leaves that was never there.
+TEST(PerExampleSum, ANullAddsNothing) {
+  struct WithNull final : FixedGradients {
+    using FixedGradients::FixedGradients;
+    std::vector<std::uint8_t> marks;
+    std::span<const std::uint8_t> null_units() const override { return marks; }
+  };
+  const auto gradients = random_gradients(300, 4, 10);
+  WithNull engine(gradients);
+  engine.marks.assign(300, 0);
+  engine.marks[17] = 1;
+  std::vector<std::int64_t> others;
+  for (std::int64_t i = 0; i < 300; ++i)
+    if (i != 17) others.push_back(i);
+  const FixedGradients plain(gradients);
+  PerExampleSum with(engine), without(plain);
+  Vector sum, rest;
+  with.clipped_gradients({}, Vector::Zero(4), 2, sum);
+  without.clipped_gradients({false, others}, Vector::Zero(4), 2, rest);
+  EXPECT_EQ(with.unclipped_less_clipped(), without.unclipped_less_clipped());
+  EXPECT_NEAR((sum - rest).norm(), 0, bound(engine, 300, 2) * 2);
+  EXPECT_NEAR(with.clipped_losses({}, Vector::Zero(4), 2),
+              without.clipped_losses({false, others}, Vector::Zero(4), 2),
+              1e-12);
+  with.clipped_gradient_pairs({}, Vector::Zero(4), Vector::Zero(4), {0.5, 1, 1, false}, sum);
+  without.clipped_gradient_pairs(
+      {false, others}, Vector::Zero(4), Vector::Zero(4), {0.5, 1, 1, false}, rest);
+  EXPECT_NEAR((sum - rest).norm(), 0, bound(engine, 300, 2) * 2);
 }
 
 TEST(PerExampleSum, NoExampleMovesTheSumByMoreThanTheRadius) {
@@ -86,7 +163,7 @@ TEST(PerExampleSum, NoExampleMovesTheSumByMoreThanTheRadius) {
       if (i != left_out) others.push_back(static_cast<std::int64_t>(i));
     Vector without;
     sums.clipped_gradients({false, others}, Vector::Zero(4), 0.5, without);
-    EXPECT_LE((all - without).norm(), 0.5 + 2 * sums.rounding_error(50, 0.5)) << left_out;
+    EXPECT_LE((all - without).norm(), 0.5 + 2 * bound(engine, 50, 0.5)) << left_out;
   }
 }
 
@@ -106,8 +183,7 @@ TEST(PerExampleSum, ABatchIsTheSumOverItsIndices) {
   EXPECT_EQ(sum, Vector::Zero(3)) << "an empty batch sums to nothing";
 }
 
-// Small batches are summed in 64 bits, large ones in 128: the same numbers in blocks of one unit,
-// where every block's sum is a clipped gradient.
+// 1,024 units have room in 64 bits, one more makes a thread go on in 128: the same numbers.
 TEST(PerExampleSum, SmallAndLargeBatchesAreSummedAlike) {
   auto gradients = random_gradients(1024, 7, 3);
   const FixedGradients small(gradients, 1);

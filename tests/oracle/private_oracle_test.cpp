@@ -17,7 +17,7 @@ constexpr double kZ = 2;
 
 PublicProblem problem_of(const Engine& engine, Relation relation) {
   PublicProblem problem;
-  problem.n = engine.units();
+  problem.n = std::int64_t{engine.units()};
   problem.dimension = engine.parameters();
   problem.row_norm = 1;
   problem.relation = relation;

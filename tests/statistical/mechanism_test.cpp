@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "sotto/audit/made_up_claim.hpp"
 #include "sotto/mechanism/gaussian.hpp"
 #include "sotto/mechanism/symmetric_gaussian.hpp"
 #include "tests/support/distinguish.hpp"
@@ -27,7 +28,7 @@ std::vector<double> release(double value, double claimed_sensitivity, std::uint6
   sample.reserve(static_cast<std::size_t>(kBlock) * kBlocks);
   for (int block = 0; block < kBlocks; ++block) {
     const auto released = GaussianMechanism::release(
-        {Vector::Constant(kBlock, value), {claimed_sensitivity, Relation::kZeroOut, {}}},
+        {Vector::Constant(kBlock, value), MadeUpClaim::of(claimed_sensitivity, Relation::kZeroOut)},
         receipts.next(),
         kNoise,
         noise);
@@ -71,7 +72,7 @@ TEST(Falsification, ReportedSigmaIsTheRealOneWithinFivePercent) {
   long double squares = 0;
   for (const double x : sample) squares += x * x;
   const double n = static_cast<double>(sample.size());
-  const double sigma = released_sigma({1, Relation::kZeroOut, {}}, kNoise, kBlock);
+  const double sigma = released_sigma(MadeUpClaim::of(1, Relation::kZeroOut), kNoise, kBlock);
   const auto passes = [&](double claimed) {
     const double ratio = static_cast<double>(squares) / (n * claimed * claimed);
     return std::abs(ratio - 1) < testing::two_sided_z(testing::kFalseAlarm) * std::sqrt(2 / n);
@@ -97,7 +98,7 @@ TEST(Falsification, SymmetricNoiseIsTheSameInEveryDirection) {
   double lower = 0;
   for (int i = 0; i < kDraws; ++i) {
     const Matrix added = SymmetricGaussianMechanism::release(
-                             {Matrix::Zero(kRows, kRows), {1, Relation::kZeroOut, {}}},
+                             {Matrix::Zero(kRows, kRows), MadeUpClaim::of(1, Relation::kZeroOut)},
                              receipts.next(),
                              kNoise,
                              noise)

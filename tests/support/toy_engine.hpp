@@ -16,7 +16,7 @@ class FixedGradients : public Engine {
   explicit FixedGradients(std::vector<std::vector<double>> gradients, std::int64_t block = 7)
       : gradients_(std::move(gradients)), block_(block) {}
 
-  std::int64_t units() const override { return static_cast<std::int64_t>(gradients_.size()); }
+  PrivateCount units() const override { return static_cast<std::int64_t>(gradients_.size()); }
   std::int64_t parameters() const override {
     return static_cast<std::int64_t>(gradients_.front().size());
   }

@@ -45,7 +45,7 @@ class NetworkEngine final : public Engine {
       const network_kernels::Kernels& kernels = network_kernels::fastest());
   ~NetworkEngine() override;
 
-  std::int64_t units() const override { return table_.units(); }
+  PrivateCount units() const override { return table_.units(); }
   std::int64_t parameters() const override { return parameters_; }
   std::int64_t block_size() const override { return block_size_; }
   std::unique_ptr<Workspace> make_workspace() const override;

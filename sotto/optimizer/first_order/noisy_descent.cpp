@@ -10,6 +10,7 @@
 #include "sotto/optimizer/clip_rule_option.hpp"
 #include "sotto/optimizer/first_order/descent_direction.hpp"
 #include "sotto/optimizer/schedule.hpp"
+#include "sotto/oracle/api/derived_fact.hpp"
 
 namespace sotto {
 
@@ -75,8 +76,10 @@ Expected<OptimizerResult> NoisyDescent::run(Oracle& oracle,
     }
     gradient = g->value().head(problem.dimension);
     if (options_.clip_quantile) {
-      const double unclipped = 0.5 + g->value()[problem.dimension];
-      C *= std::exp(-options_.clip_rate * (unclipped - *options_.clip_quantile));
+      // The radius follows what was counted; the noise multiplier, and so the event, does not.
+      const DerivedFact<double> unclipped = released_as_public(
+          *g, [&](const Vector& answer) { return 0.5 + answer[problem.dimension]; });
+      C *= std::exp(-options_.clip_rate * (unclipped.value() - *options_.clip_quantile));
     }
     r.add_gradient(w, gradient);
     w -= eta(t) * direction.next(gradient, oracle.gradient_sigma(ask));

@@ -7,7 +7,9 @@
 #include "sotto/geometry/constraint_set.hpp"
 #include "sotto/geometry/loss_info.hpp"
 #include "sotto/geometry/regularizer.hpp"
+#include "sotto/oracle/api/sum_geometry.hpp"
 #include "sotto/privacy/neighbours.hpp"
+#include "sotto/privacy/public_count.hpp"
 
 namespace sotto {
 
@@ -15,7 +17,7 @@ namespace sotto {
 ///
 ///   F(w) = (1/n) sum_i loss(w; unit i) + regularizer(w)
 struct PublicProblem {
-  std::int64_t n = 0;          ///< public number of units: counted, or declared under add-remove
+  PublicCount n;               ///< of units: counted (counted_as_public), or declared
   std::int64_t dimension = 0;  ///< parameters of the model
   double row_norm = 0;  ///< declared bound R on the rows' norms; infinity if none was declared
   LossInfo loss = loss_info({});
@@ -31,6 +33,9 @@ struct PublicProblem {
   bool linear_rows = false;
   /// A network: no bound on gradients follows from the rows, and training starts at `start`.
   bool network = false;
+  /// Every unit's Hessian is positive semidefinite at every point.
+  bool convex() const { return !network && loss.inf_second >= 0; }
+  SumShape sum_shape() const { return {dimension, network}; }
   Vector start;  ///< empty: 0
   Vector first_iterate() const {
     return start.size() == 0 ? Vector(Vector::Zero(dimension)) : start;

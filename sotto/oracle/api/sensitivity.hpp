@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
+#include "sotto/geometry/joint_bound.hpp"
 #include "sotto/geometry/slope_bound.hpp"
 #include "sotto/oracle/api/public_problem.hpp"
 #include "sotto/oracle/api/query.hpp"
+#include "sotto/oracle/api/second_order.hpp"
 
 namespace sotto {
 
@@ -108,6 +111,42 @@ inline TermBounds bounds_of(const SelectionQuery& query, const PublicProblem& pr
     bounds.radius = std::max(bounds.radius, each.radius);
     bounds.diameter = std::max(bounds.diameter, each.diameter);
   }
+  return bounds;
+}
+
+/// Of Hessians in the Frobenius norm.
+inline TermBounds hessian_bounds(const Vector& at,
+                                 double radius,
+                                 ClipRule rule,
+                                 const PublicProblem& problem) {
+  if (!follows_the_model(rule, problem)) {
+    // Positive semidefinite matrices have no obtuse angles between them.
+    const double factor = problem.convex() ? std::numbers::sqrt2 * (1 + 0x1p-50) : 2;
+    return {radius, factor * radius};
+  }
+  const double length = at.norm();
+  const double R = row_bound(problem);
+  radius = std::min(radius, hessian_bound(problem.loss, R, length));
+  return {radius, hessian_diameter(problem.loss, R, length, radius)};
+}
+inline TermBounds bounds_of(const HessianQuery& query, const PublicProblem& problem) {
+  return hessian_bounds(query.at, query.clip_radius, query.rule, problem);
+}
+inline TermBounds bounds_of(const HessianOperatorQuery& query, const PublicProblem& problem) {
+  return hessian_bounds(query.at, query.clip_radius, query.rule, problem);
+}
+
+/// Of a gradient and a Hessian in their joint norm.
+inline TermBounds bounds_of(const JointQuery& query, const PublicProblem& problem) {
+  TermBounds bounds{query.clip_radius, 2 * query.clip_radius};
+  if (!follows_the_model(query.rule, problem)) return bounds;
+  const double length = query.at.norm();
+  const double R = row_bound(problem);
+  const double scale = query.hessian_scale;
+  bounds.radius = std::min(bounds.radius, joint_bound(problem.loss, R, length, scale));
+  bounds.diameter = 2 * bounds.radius;
+  if (problem.relation == Relation::kReplaceOne)  // others don't look at it, and it takes time
+    bounds.diameter = std::min(bounds.diameter, joint_diameter(problem.loss, R, length, scale));
   return bounds;
 }
 

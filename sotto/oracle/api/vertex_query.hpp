@@ -11,6 +11,9 @@
 
 namespace sotto {
 
+/// Gradients by coordinate are summed as integers, so many steps to the clip.
+inline constexpr std::int64_t kCoordinateSteps = std::int64_t{1} << 31;
+
 /// How a vertex is chosen.
 enum class VertexRule {
   kExponential,  ///< the exponential mechanism: bounded range, epsilon²/8 in zCDP
