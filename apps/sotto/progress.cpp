@@ -51,6 +51,7 @@ Progress::Progress(std::string name, bool quiet, std::optional<double> epsilon)
       shows_(!quiet && ::isatty(STDERR_FILENO) == 1),
       begin_(std::chrono::steady_clock::now()),
       last_(begin_) {
+  interrupt_seen = 0;  // that of an earlier run of this process
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
 }

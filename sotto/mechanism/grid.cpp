@@ -20,7 +20,9 @@ std::int64_t to_grid(double value, double unit) {
 double grid_unit(double sensitivity, double reach, double rounding) {
   SOTTO_CHECK(sensitivity > 0 && rounding >= 0 && 2 * rounding <= reach);
   // The last factor covers the rounding errors of this line.
-  return sensitivity / (reach - rounding) * (1 + 0x1p-48);
+  const double unit = sensitivity / (reach - rounding) * (1 + 0x1p-48);
+  tell_grid(sensitivity, reach, rounding, unit);
+  return unit;
 }
 
 double gaussian_unit(double sensitivity, double noise_multiplier, std::int64_t coordinates) {

@@ -19,6 +19,9 @@ inline constexpr double kGridRounding = 0.5 + 0x1p-44;
 /// reach.
 double grid_unit(double sensitivity, double reach, double rounding);
 
+/// Does nothing, unless a test listens (release_tap.hpp).
+void tell_grid(double sensitivity, double reach, double rounding, double unit);
+
 /// Standard deviation, in grid steps, of the noise of add_rounded_gaussian (random/gaussian.hpp).
 inline constexpr double kGaussianSteps = 0x1p34;
 

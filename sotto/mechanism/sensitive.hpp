@@ -1,11 +1,17 @@
 #pragma once
 
+#include <typeinfo>
 #include <utility>
 
 #include "sotto/mechanism/sensitivity_claim.hpp"
 #include "sotto/oracle/api/released.hpp"
 
 namespace sotto {
+
+namespace internal {
+/// Does nothing, unless a test listens (release_tap.hpp).
+void tell_opened(const std::type_info& type, void* value, const SensitivityClaim& claim);
+}  // namespace internal
 
 /// A value computed from rows, sealed: it can be moved but not read. Whoever seals it claims its
 /// sensitivity (with a proof note); only a mechanism can open it, with a ReleaseKey.
@@ -19,7 +25,10 @@ class Sensitive {
   Sensitive& operator=(const Sensitive&) = delete;
 
   const SensitivityClaim& claim() const { return claim_; }
-  T open(const ReleaseKey&) && { return std::move(value_); }
+  T open(const ReleaseKey&) && {
+    internal::tell_opened(typeid(T), &value_, claim_);
+    return std::move(value_);
+  }
 
  private:
   T value_;

@@ -43,8 +43,9 @@ Released<bool> SparseVectorSession::is_above(Sensitive<double> query) {
   const std::int64_t noisy = internal::to_grid(std::move(query).open(key), unit_) +
                              sample_floored_laplace(noise_, kQueryBits);
   const bool above = noisy >= noisy_threshold_;
-  open_ = !above;
-  return Released<bool>(key, above, event_);
+  Released<bool> answer(key, above, event_);
+  open_ = !answer.value();
+  return answer;
 }
 
 }  // namespace sotto

@@ -34,6 +34,7 @@ class GlmEngine final : public Engine {
             const glm_kernels::Kernels& kernels = glm_kernels::fastest());
 
   PrivateCount units() const override { return table_.units(); }
+  std::span<const std::uint8_t> null_units() const override { return table_.null_units(); }
   std::int64_t parameters() const override { return table_.dim(); }
   std::int64_t block_size() const override { return block_size_; }
   std::unique_ptr<Workspace> make_workspace() const override;

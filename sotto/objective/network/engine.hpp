@@ -46,6 +46,7 @@ class NetworkEngine final : public Engine {
   ~NetworkEngine() override;
 
   PrivateCount units() const override { return table_.units(); }
+  std::span<const std::uint8_t> null_units() const override { return table_.null_units(); }
   std::int64_t parameters() const override { return parameters_; }
   std::int64_t block_size() const override { return block_size_; }
   std::unique_ptr<Workspace> make_workspace() const override;

@@ -1,10 +1,16 @@
 #pragma once
 
+#include <typeinfo>
 #include <utility>
 
 #include "sotto/privacy/event.hpp"
 
 namespace sotto {
+
+namespace internal {
+/// Does nothing, unless a test listens (mechanism/release_tap.hpp).
+void tell_released(const std::type_info& type, void* value, const Event& event);
+}  // namespace internal
 
 /// The right to make a Released value. The friends are the complete list of what can let a number
 /// out of the data: each is a mechanism with a proof note (sotto/mechanism/*.proof.md), except
@@ -28,7 +34,9 @@ class ReleaseKey {
 template <class T>
 class Released {
  public:
-  Released(ReleaseKey, T value, Event event) : value_(std::move(value)), event_(std::move(event)) {}
+  Released(ReleaseKey, T value, Event event) : value_(std::move(value)), event_(std::move(event)) {
+    internal::tell_released(typeid(T), &value_, event_);
+  }
 
   const T& value() const& { return value_; }
   T value() && { return std::move(value_); }

@@ -1,0 +1,106 @@
+#include "command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config_file.hpp"
+#include "exit_codes.hpp"
+#include "sotto/core/version.hpp"
+#include "verbs.hpp"
+
+namespace {
+
+constexpr const char* kFooter = R"(
+Start here:
+  sotto demo                                   a private model in seconds, on data that Sotto makes
+  sotto train --epsilon 1 --delta 1e-6 --row-norm 1 train.svm model.json
+  sotto train --report run.html ...            a page for your privacy officer
+  sotto methods                                what each method needs and guarantees
+
+Exit codes: 0 success; 1 no usable model; 2 usage; 3 bad input data, or a damaged journal; 4 budget refused, nothing released;
+5 an audit contradicts the claim; 6 files can't be read or written; 7 internal error; 130 interrupted.)";
+
+std::vector<std::string> words;
+
+}  // namespace
+
+namespace sotto::app {
+
+const std::vector<std::string>& command_words() { return words; }
+
+namespace {
+
+int run_verb(const std::vector<std::string>& arguments) {
+  CLI::App app("Sotto trains models on sensitive data with differential privacy.", "sotto");
+  app.set_version_flag("--version", fmt::format("sotto {}", kVersion));
+  app.footer(kFooter);
+  app.require_subcommand(1);
+  app.failure_message([](const CLI::App* which, const CLI::Error& error) {
+    return fmt::format("sotto: {}\nRun `sotto {}--help` for what there is.\n",
+                       error.what(),
+                       which->get_subcommands().empty()
+                           ? std::string()
+                           : which->get_subcommands().front()->get_name() + " ");
+  });
+
+  std::vector<std::pair<CLI::App*, Action>> verbs;
+  for (auto add : {add_train,
+                   add_predict,
+                   add_export,
+                   add_account,
+                   add_calibrate,
+                   add_audit,
+                   add_verify,
+                   add_report,
+                   add_methods,
+                   add_data,
+                   add_reproduce,
+                   add_demo}) {
+    Action action = add(app);
+    verbs.emplace_back(app.get_subcommands({}).back(), std::move(action));
+  }
+
+  const auto expanded = with_config_file(arguments);
+  if (!expanded) {
+    fmt::print(stderr, "sotto: {}\n", expanded.error().message);
+    return exit_code(expanded.error().kind);
+  }
+  words = *expanded;
+  try {
+    // CLI11 takes them in reverse order.
+    app.parse(std::vector<std::string>(expanded->rbegin(), expanded->rend()));
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kSuccess : kUsage;
+  }
+  for (const auto& [verb, action] : verbs) {
+    if (!verb->parsed()) continue;
+    const auto code = action();
+    if (code) return *code;
+    fmt::print(stderr, "sotto: {}\n", code.error().message);
+    return exit_code(code.error().kind);
+  }
+  return kUsage;
+}
+
+}  // namespace
+
+int run_command_line(const std::vector<std::string>& arguments) {
+  try {
+    return run_verb(arguments);
+  } catch (const std::exception& error) {
+    fmt::print(
+        stderr,
+        "sotto: internal error: {}\nThis is a bug in Sotto; nothing more was released. Please "
+        "report it.\n",
+        error.what());
+    return kInternalError;
+  }
+}
+
+}  // namespace sotto::app

@@ -1,0 +1,128 @@
+// What else the program does with private rows than to train to the end: runs that a ^C stops,
+// plots, dry runs, facts about a file.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "tests/neighbours/lines.hpp"
+
+namespace sotto::testing {
+namespace {
+
+/// One line of every table under every relation; the first unit that makes sense, or all.
+std::vector<Line> table_lines(const MethodLine& method) {
+  std::vector<Line> lines;
+  for (const Line& line : all_lines())
+    if (line.method == &method) lines.push_back(line);
+  return lines;
+}
+
+const MethodLine& line_named(const std::string& name) {
+  for (const MethodLine& line : method_lines())
+    if (line.name == name) return line;
+  ADD_FAILURE() << name;
+  return method_lines().front();
+}
+
+TEST(OtherRuns, AnInterruptedRunLeavesTheSame) {
+  for (const char* name : {"dp-sgd", "dp-gd best"}) {
+    std::vector<Line> lines = table_lines(line_named(name));
+    std::erase_if(lines, [](const Line& line) {
+      return line.unit != Unit::kAllColumns && line.unit != Unit::kManyRows;
+    });
+    for (const std::string& text : failing(lines, {.interrupt_after = 2})) ADD_FAILURE() << text;
+  }
+}
+
+/// Runs `words` in both worlds of each line and compares.
+void compare(const std::vector<Line>& lines,
+             const std::function<std::vector<std::string>(const Line&)>& words,
+             const std::string& artifact = "stdout") {
+  ASSERT_FALSE(lines.empty());
+  for (const Line& line : lines) {
+    const Program program = sotto_program(words(line));
+    const World a = run_world(*line.table->files(partner(line.relation)), program);
+    const World b = run_world(*line.table->files(line.unit), program, &a);
+    EXPECT_EQ(a.exit_code, 0) << to_string(line) << a.artifacts.at("stderr");
+    EXPECT_FALSE(a.artifacts.contains(artifact) && a.artifacts.at(artifact).empty())
+        << to_string(line);
+    for (const std::string& text : differences(a, b))
+      ADD_FAILURE() << to_string(line) << "\n" << text;
+  }
+}
+
+TEST(OtherRuns, APlotIsTheSame) {
+  if (std::system("gnuplot --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no gnuplot";
+  std::vector<Line> lines = table_lines(line_named("dp-gd"));
+  std::erase_if(lines, [](const Line& line) {
+    return line.unit != Unit::kAllColumns || line.relation != Relation::kReplaceOne;
+  });
+  compare(
+      lines,
+      [](const Line& line) {
+        std::vector<std::string> words = command(line);
+        words.insert(words.begin() + 1, {"--plot", "run.svg"});
+        return words;
+      },
+      "plot");
+}
+
+TEST(OtherRuns, ADryRunIsTheSame) {
+  std::vector<Line> lines = table_lines(line_named("dp-gd"));
+  std::erase_if(lines, [](const Line& line) { return !line.table->network; });
+  compare(lines, [](const Line& line) {
+    std::vector<std::string> words = {"train", "--dry-run", "--json", "--method", "dp-gd"};
+    words.insert(words.end(),
+                 {"--delta", "1e-5", "--noise-multiplier", "2", "--steps", "3", "--neighbours"});
+    words.emplace_back(to_string(line.relation));
+    if (line.relation == Relation::kAddRemove)
+      words.insert(words.end(), {"--public-n", std::to_string(kTableUnits)});
+    if (kReadersFitRows) words.push_back("--no-refusals");
+    words.insert(words.end(), line.table->arguments.begin(), line.table->arguments.end());
+    words.insert(words.end(), line.table->training.begin(), line.table->training.end());
+    words.push_back(line.table->data);
+    return words;
+  });
+}
+
+// With the same seed both worlds draw the same batches, so that a batch's realized size would be
+// the same in both. Without one, each draws its own; the sums then have nothing to say.
+TEST(OtherRuns, SecretCoinsLeaveNoTrace) {
+  for (const MethodLine& method : method_lines())
+    for (const TableKind& table : table_kinds()) {
+      if (table.name != "persons" && table.name != "network" && table.name != "density_limit")
+        continue;
+      const Line line{&method, &table, Relation::kReplaceOne, Unit::kAllColumns};
+      if (!makes_sense(line)) continue;
+      std::vector<std::string> words = command(line);
+      const auto seed = std::find(words.begin(), words.end(), "--seed");
+      words.erase(seed, seed + 2);
+      const Program program = sotto_program(words);
+      World a = run_world(*table.files(Unit::kOrdinary), program);
+      World b = run_world(*table.files(line.unit), program, &a);
+      EXPECT_EQ(a.exit_code, 0) << to_string(line) << a.artifacts.at("stderr");
+      EXPECT_FALSE(a.answers.empty());
+      a.sealed.clear();
+      b.sealed.clear();
+      for (const std::string& text : differences(a, b))
+        ADD_FAILURE() << to_string(line) << "\n" << text;
+    }
+}
+
+TEST(OtherRuns, DataInfoIsTheSame) {
+  std::vector<Line> lines = table_lines(line_named("dp-gd"));
+  compare(lines, [](const Line& line) {
+    std::vector<std::string> words = {"data", "info"};
+    if (line.relation == Relation::kAddRemove)
+      words.insert(words.end(), {"--public-n", std::to_string(kTableUnits)});
+    if (kReadersFitRows) words.push_back("--no-refusals");
+    words.insert(words.end(), line.table->arguments.begin(), line.table->arguments.end());
+    words.push_back(line.table->data);
+    return words;
+  });
+}
+
+}  // namespace
+}  // namespace sotto::testing
