@@ -163,6 +163,31 @@ TEST(Calibrate, GivesTheSmallestNoise) {
       nlohmann::json::parse(event.out)["noise_multiplier"].get<double>(), 10 / 0.236704, 1e-3);
 }
 
+TEST(Calibrate, AMethodUnderAFilterHasNoMultiplier) {
+  const std::vector<std::string> ask = {"calibrate",
+                                        "--method",
+                                        "dp-agd",
+                                        "--n",
+                                        "32561",
+                                        "--dim",
+                                        "123",
+                                        "--neighbours",
+                                        "zero-out",
+                                        "--epsilon",
+                                        "1",
+                                        "--delta",
+                                        "1e-6"};
+  const auto run = sotto(ask);
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.out.find("no single noise multiplier"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("spends epsilon 1 of 1"), std::string::npos) << run.out;
+  std::vector<std::string> as_json = ask;
+  as_json.push_back("--json");
+  const auto json = nlohmann::json::parse(sotto(as_json).out);
+  EXPECT_TRUE(json["noise_multiplier"].is_null());
+  EXPECT_EQ(json["epsilon_upper"], 1);
+}
+
 TEST(Calibrate, Mistakes) {
   EXPECT_EQ(sotto({"calibrate",
                    "--event",

@@ -287,8 +287,8 @@ TEST(Pld, RefusesByName) {
     return answer ? std::string() : answer.error().message;
   };
   using ::testing::HasSubstr;
-  EXPECT_THAT(refused(Event::fixed_size(10, 100, Event::gaussian(1, Relation::kReplaceOne))),
-              ::testing::AllOf(HasSubstr("fixed_size(10, 100"), HasSubstr("rdp")));
+  EXPECT_THAT(refused(Event::fixed_size(10, 100, Event::gaussian(1, Relation::kAddRemove))),
+              ::testing::AllOf(HasSubstr("fixed_size(10, 100"), HasSubstr("poisson")));
   EXPECT_THAT(refused(Event::poisson(0.1, Event::laplace(1, Relation::kReplaceOne))),
               ::testing::AllOf(HasSubstr("laplace"), HasSubstr("replace-one")));
   EXPECT_EQ(refused(Event::poisson(0.1, Event::laplace(1, Relation::kAddRemove))), "");

@@ -9,6 +9,7 @@
 #include "sotto/privacy/accountant/pld_coins.hpp"
 #include "sotto/privacy/accountant/pld_compose.hpp"
 #include "sotto/privacy/accountant/pld_laws.hpp"
+#include "sotto/privacy/accountant/rdp.hpp"
 
 namespace sotto {
 namespace {
@@ -87,12 +88,15 @@ double upper_epsilon(const std::vector<CountedLaw>& laws, double delta, Plan& pl
   return std::min(upper, pure * (1 + 1e-14));
 }
 
+constexpr double kLargeForLower = 1 << 16;  // points of a lattice: one list is enough
+
 // The lower bound of a way whose dominating laws no data attain: the best of the lists that data
 // do.
 double attained_epsilon(const Way& way, double delta, double upper) {
   double best = 0;
   for (const std::vector<CountedLaw>& laws : way.attained) {
     const Plan plan = pld::plan_for_delta(laws, delta);
+    if (best > 0 && plan.size > kLargeForLower) break;
     best = std::max(best, lower_curve(laws, plan).epsilon_below(delta, upper));
   }
   return best;
@@ -103,9 +107,21 @@ double attained_delta(const Way& way, double epsilon) {
   for (const std::vector<CountedLaw>& laws : way.attained) {
     if (epsilon >= pure_epsilon(laws)) continue;
     const Plan plan = pld::plan_for_epsilon(laws, epsilon);
+    if (best > 0 && plan.size > kLargeForLower) break;
     best = std::max(best, lower_curve(laws, plan).delta(epsilon));
   }
   return best;
+}
+
+// Bounds for events that no lattice holds.
+double far_epsilon(const CanonicalEvent& event, double delta) {
+  const auto renyi = rdp_accountant().epsilon_upper(event, delta);
+  return std::min(pld::coin_epsilon(event, delta), renyi.value_or(kInfinity));
+}
+
+double far_delta(const CanonicalEvent& event, double epsilon) {
+  const auto renyi = rdp_accountant().delta(event, epsilon);
+  return std::min(pld::coin_delta(event, epsilon), renyi ? renyi->upper : 1.0);
 }
 
 Expected<void> check_reach(double delta) {
@@ -156,7 +172,7 @@ class PldAccountant final : public Accountant {
                                            : attained_delta(way, epsilon);
       result.lower = std::max(result.lower, lower);
     }
-    if (!all_in_time) result.upper = std::min(result.upper, pld::coin_delta(event, epsilon));
+    if (!all_in_time) result.upper = std::min(result.upper, far_delta(event, epsilon));
     return result;
   }
 
@@ -193,7 +209,7 @@ class PldAccountant final : public Accountant {
     }
     // No lattice holds the event, or none gave a bound.
     if (delta > 0 && (!laws.fit_lattice || std::isinf(result.upper)))
-      result.upper = std::min(result.upper, pld::coin_epsilon(event, delta));
+      result.upper = std::min(result.upper, far_epsilon(event, delta));
     return result;
   }
 };

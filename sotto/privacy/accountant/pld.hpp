@@ -14,7 +14,7 @@ namespace sotto {
 /// Gaussian under zero-out too), in any mixture. Intervals are about 1e-4 of epsilon wide, but for
 /// several fixed-size batches, where no data are known to attain the upper end; a query takes
 /// milliseconds, up to 1e9 steps. delta is 0 or at least 1e-300. Losses beyond the lattices (noise
-/// multipliers below 1/300 where sampled, below 1e-4 otherwise) are bounded in closed form, with
+/// multipliers below 1/60 where sampled, below 1e-4 otherwise) are bounded in closed form, with
 /// the lower end 0.
 const Accountant& pld_accountant();
 

@@ -13,6 +13,8 @@ namespace {
 // costs; in a lower bound such a term is left out.
 constexpr double kSmallestStrength = 1e-100;
 constexpr double kSmallestRate = 1e-100;
+// Beyond it lattices take seconds.
+constexpr std::int64_t kMostReleases = 3'000'000'000;
 
 bool is_noise(Term::Mechanism mechanism) {
   return mechanism == Term::Mechanism::kGaussian || mechanism == Term::Mechanism::kLaplace;
@@ -38,11 +40,26 @@ Term rounded_up(Term term) {
   return term;
 }
 
+// The order of a term's deviation, for is_negligible only.
+double weight(const Term& term) {
+  return term.rate * strength(term) * std::sqrt(static_cast<double>(term.count));
+}
+
+// Whether lower bounds are better without the term: its losses are far closer to each other than
+// the points of a lattice for the others, on which nothing can be contracted.
+bool is_negligible(const Term& term, const std::vector<Term>& terms) {
+  double largest = 0;
+  for (const Term& other : terms) largest = std::max(largest, weight(other));
+  const double all = weight(term) * std::sqrt(static_cast<double>(term.count));
+  return is_tiny(term) || all < 1e-6 * largest;
+}
+
 bool is_gaussian(const Term& term) { return term.mechanism == Term::Mechanism::kGaussian; }
 
 Expected<Way> way_of(const std::vector<Term>& terms, Relation relation, Direction direction) {
   Way way;
   CanonicalEvent full{relation, {}};  // full-batch Gaussians are one Gaussian
+  const bool one_release = terms.size() == 1 && terms.front().count == 1;
   for (const Term& term : terms) {
     SOTTO_ASSIGN(LossLaw law, loss_law(rounded_up(term), relation, direction));
     if (is_full(term) && is_gaussian(term)) {
@@ -50,7 +67,10 @@ Expected<Way> way_of(const std::vector<Term>& terms, Relation relation, Directio
     } else {
       way.upper.push_back({std::move(law), term.count});
     }
-    way.is_attained &= !is_tiny(term) && term.sampling != Term::Sampling::kFixedSize;
+    // The best selection depends on epsilon: none attains the whole curve.
+    const bool selects = term.mechanism == Term::Mechanism::kExponential && !one_release;
+    way.is_attained &=
+        !is_negligible(term, terms) && !selects && term.sampling != Term::Sampling::kFixedSize;
   }
   const double mu = gaussian_mu(full);
   const auto add_gaussian = [&](std::vector<CountedLaw>& list) {
@@ -60,7 +80,7 @@ Expected<Way> way_of(const std::vector<Term>& terms, Relation relation, Directio
   for (std::size_t i = 0; i < kAttainedLaws && !way.is_attained; ++i) {
     std::vector<CountedLaw> list;
     for (const Term& term : terms) {
-      if (is_tiny(term) || (is_full(term) && is_gaussian(term))) continue;
+      if (is_negligible(term, terms) || (is_full(term) && is_gaussian(term))) continue;
       list.push_back({attained_law(term, relation, direction, i), term.count});
     }
     if (mu >= kSmallestStrength) add_gaussian(list);
@@ -87,7 +107,8 @@ Expected<Laws> laws_of(const CanonicalEvent& event) {
   for (const Direction direction : {Direction::kRemove, Direction::kAdd}) {
     if (direction == Direction::kAdd && !two_ways) break;
     SOTTO_ASSIGN(Way way, way_of(terms, event.relation, direction));
-    for (const CountedLaw& counted : way.upper) laws.fit_lattice &= counted.law.fits_lattice();
+    for (const CountedLaw& counted : way.upper)
+      laws.fit_lattice &= counted.law.fits_lattice() && counted.count <= kMostReleases;
     if (!way.upper.empty()) laws.ways.push_back(std::move(way));
   }
   return laws;

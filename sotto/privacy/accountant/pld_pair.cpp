@@ -290,7 +290,7 @@ double LossLaw::max_loss() const {
 bool LossLaw::fits_lattice() const {
   constexpr double kSmallest = 1e-100;
   constexpr double kLargest = 1e4;
-  constexpr double kLargestSampled = 300;
+  constexpr double kLargestSampled = 60;
   const double largest = form_ == Form::kPlain ? kLargest : kLargestSampled;
   return scale() >= kSmallest && scale() <= largest && rate_.in >= kSmallest;
 }
@@ -347,19 +347,28 @@ Expected<LossLaw> loss_law(const Term& term, Relation relation, Direction direct
 }
 
 LossLaw attained_law(const Term& term, Relation relation, Direction direction, std::size_t which) {
-  if (term.sampling != Term::Sampling::kFixedSize) return *loss_law(term, relation, direction);
-  const Rate rate = Rate::fixed_size(term.batch, term.population);
   const bool gaussian = term.mechanism == Term::Mechanism::kGaussian;
-  const LossLaw base = unsampled(term);
+  // Randomized response of half the range is one selection of that range; the pair that dominates
+  // all selections is none.
+  const LossLaw base = term.mechanism == Term::Mechanism::kExponential
+                           ? LossLaw::pure(term.parameter / 2)
+                           : unsampled(term);
+  const bool fixed_size = term.sampling == Term::Sampling::kFixedSize;
+  if (!fixed_size && (term.sampling == Term::Sampling::kFull || term.rate == 1)) return base;
+  const Rate rate =
+      fixed_size ? Rate::fixed_size(term.batch, term.population) : Rate::poisson(term.rate);
+  const Direction other = direction == Direction::kAdd ? Direction::kRemove : Direction::kAdd;
+  if (!fixed_size)
+    return relation == Relation::kReplaceOne ? LossLaw::poisson_replace(rate, term.parameter)
+                                             : LossLaw::poisson(rate, base, direction);
   if (relation == Relation::kReplaceOne) {
     // All others where the replacement is; where the record is; or between the two.
     if (which == 2 && gaussian) return LossLaw::poisson_replace(rate, term.parameter);
-    return LossLaw::poisson(rate, base, which == 0 ? Direction::kRemove : Direction::kAdd);
+    return LossLaw::poisson(rate, base, which == 0 ? direction : other);
   }
   if (direction == Direction::kRemove && which == 0)
     return LossLaw::three_points(rate, term.parameter);
   // All others at the null, or where the record is.
-  const Direction other = direction == Direction::kAdd ? Direction::kRemove : Direction::kAdd;
   return LossLaw::poisson(rate, base, which == 2 ? other : direction);
 }
 

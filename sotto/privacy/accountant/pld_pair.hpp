@@ -127,8 +127,8 @@ class LossLaw {
 Expected<LossLaw> loss_law(const Term& term, Relation relation, Direction direction);
 
 /// The pair of a term for some choice of data, for terms that loss_law has a pair for: what the
-/// truth is at least. A fixed-size batch has several; other terms have their pair for each `which`
-/// below kAttainedLaws.
+/// truth is at least. A fixed-size batch has several; other terms have one for each `which` below
+/// kAttainedLaws.
 inline constexpr std::size_t kAttainedLaws = 3;
 LossLaw attained_law(const Term& term, Relation relation, Direction direction, std::size_t which);
 

@@ -12,10 +12,10 @@ namespace {
 constexpr double kAccuracy = 1e-4;        // of epsilon, relative
 constexpr double kTailMass = 1e-9;        // tilted mass outside a window
 constexpr double kInfiniteShare = 1e-8;   // of delta, that may be lost to losses above the range
-constexpr double kLargestSize = 1 << 20;  // points of one lattice
+constexpr double kLargestSize = 1 << 19;  // points of one lattice
 constexpr double kLongestLattice = 1e15;  // steps of a first lattice; the knots are fewer
-constexpr std::size_t kMostKnots = 1 << 20;
-constexpr double kMostPanels = 1e6;    // of the quadrature
+constexpr std::size_t kMostKnots = 1 << 18;
+constexpr double kMostPanels = 2e5;    // of the quadrature
 constexpr double kMinLogDelta = -700;  // delta below 1e-304 is not told apart
 
 class Planner {
@@ -309,6 +309,7 @@ class Planner {
       for (std::size_t k = 0; k < law.levels.size(); ++k) {
         const double next = k + 1 < law.levels.size() ? law.levels[k + 1].step : step;
         ratios[i].push_back(std::max(1.0, std::round(next / law.levels[k].step)));
+        result.is_feasible &= ratios[i].back() <= kLargestSize;
       }
     }
     for (std::size_t i = 0; i < laws_.size(); ++i) {
@@ -323,6 +324,9 @@ class Planner {
       break;
     }
     result.last_step = step;
+    result.is_feasible &= step > 0 && std::isfinite(step) && std::isfinite(result.window.low) &&
+                          std::isfinite(result.window.high);
+    if (!result.is_feasible) return;
     for (std::size_t i = 0; i < laws_.size(); ++i) {
       LawPlan& law = result.laws[i];
       law.first_step = step;

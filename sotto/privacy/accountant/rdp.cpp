@@ -71,7 +71,9 @@ RenyiCurve curve_of(const CanonicalEvent& event) {
   }
   return [parts = std::move(parts)](double beta) {
     double sum = 0;
-    for (const auto& [count, curve] : parts) sum += count * curve(beta);
+    // What underflows is still not nothing.
+    for (const auto& [count, curve] : parts)
+      sum += count * std::max(curve(beta), std::numeric_limits<double>::min());
     return sum;
   };
 }

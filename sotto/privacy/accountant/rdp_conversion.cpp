@@ -60,7 +60,11 @@ double log_total_variation(const RenyiCurve& curve) {
 }  // namespace
 
 double epsilon_at_order(double beta, double renyi, double delta) {
-  return renyi + std::log(beta) - std::log1p(beta) - (std::log(delta) + std::log1p(beta)) / beta;
+  const double shrink = std::log1p(1 / beta);
+  const double price = -(std::log(delta) + std::log1p(beta)) / beta;
+  // The terms may cancel: their own rounding is paid, not only that of the result.
+  constexpr double kTermRounding = 1e-15;
+  return renyi - shrink + price + kTermRounding * (std::abs(renyi) + shrink + std::abs(price));
 }
 
 double log_delta_at_order(double beta, double renyi, double epsilon) {

@@ -10,6 +10,7 @@ definitions of the hockey-stick divergence, without a line of the accountants:
 An epsilon beyond the largest double is the text "inf".
 """
 import json
+import sys
 from fractions import Fraction
 
 from mpmath import asinh, erf, erfc, exp, expm1, log, log1p, mp, mpf, pi, sinh, sqrt
@@ -52,7 +53,7 @@ def bisect(excess, low, high, rounds):
 
 def enough_digits(scale, delta):
     """For differences of terms of order 1 that leave delta, or shrink with the scale."""
-    mp.dps = 50 + int(max(0, -log(mpf(delta), 10))) + int(max(0, -log(mpf(scale), 10)))
+    mp.dps = 35 + int(max(0, -log(mpf(delta), 10))) + int(max(0, -log(mpf(scale), 10)))
 
 
 def gaussian(mu, delta):
@@ -64,7 +65,7 @@ def gaussian(mu, delta):
         density = exp(-a * a / 2) / sqrt(2 * pi)
         return tail(a) - density * mills(a + mu) - delta
     low = max(-mu / 2, mpf(-60))
-    return mu * (bisect(excess, low, mpf(60), 140) + mu / 2)
+    return mu * (bisect(excess, low, mpf(60), 90) + mu / 2)
 
 
 def amplified(q, inner):
@@ -107,7 +108,7 @@ def poisson_replace(q, z, delta):
         p = out * above(x, 0, z) + q * above(x, half, z)
         r = out * above(x, 0, z) + q * above(x, -half, z)
         return p - exp(epsilon) * r - delta
-    return bisect(excess, mpf(0), largest(q, z, delta, 1), 120)
+    return bisect(excess, mpf(0), largest(q, z, delta, 1), 90)
 
 
 def fixed_null(q, z, delta):
@@ -122,7 +123,7 @@ def fixed_null(q, z, delta):
         p = out * above(x, -1, z) + q * above(x, 1, z)
         r = out * above(x, -1, z) + q * above(x, 0, z)
         return p - e * r - delta
-    return bisect(excess, mpf(0), largest(q, z, delta, 2), 120)
+    return bisect(excess, mpf(0), largest(q, z, delta, 2), 90)
 
 
 rows = []
@@ -131,6 +132,7 @@ rows = []
 def row(kind, delta, value, **names):
     shown = "inf" if value >= LARGEST else float(value)
     rows.append({"kind": kind, **names, "delta": delta, "epsilon": shown})
+    print(len(rows), kind, names, delta, shown, file=sys.stderr)
 
 
 RATES = [5e-324, 1e-310, 1e-300, 1e-100, 1e-20, 1e-6, 0.01, 0.5, 0.9, 1 - 1e-9, 1 - 2**-53]
