@@ -150,9 +150,11 @@ Expected<int> make_phase(const Arguments& arguments) {
     return fail(ErrorKind::kUsage,
                 "--rows, --dim and --label-bound must be positive and --noise not negative.");
   SOTTO_TRY(write_table(arguments.output, make_phase_retrieval(phase).table));
-  fmt::print("{} written: nobody's data. Train with --loss phase-retrieval:{} --row-norm 1.\n",
-             arguments.output,
-             phase.label_bound);
+  fmt::print(
+      "{} written: nobody's data. Train with --loss phase-retrieval:{} --row-norm 1 --dim {}.\n",
+      arguments.output,
+      phase.label_bound,
+      phase.dim);
   return kSuccess;
 }
 

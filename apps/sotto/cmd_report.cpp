@@ -82,7 +82,7 @@ settings with their origin, events, versions, and the command. Several: the same
 Each record is verified first; a contradiction is shown in red, with exit code 5.
 The page is one file without any connection to the outside; docs/reports.md describes it and the record.
 
-  sotto train --epsilon 1 --delta 1e-6 --row-norm 3.74 --record run.json a9a.gz model.json
+  sotto train --epsilon 1 --delta 1e-6 --dim 123 --row-norm 3.74 --record run.json a9a.gz model.json
   sotto report run.json
   sotto report small.json large.json --out both.html --plot both.svg)");
   return [a] { return run_report(*a); };

@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kFooter = R"(
 Start here:
   sotto demo                                   a private model in seconds, on data that Sotto makes
-  sotto train --epsilon 1 --delta 1e-6 --row-norm 1 train.svm model.json
+  sotto train --epsilon 1 --delta 1e-6 --dim 30 --row-norm 1 train.svm model.json
   sotto train --report run.html ...            a page for your privacy officer
   sotto methods                                what each method needs and guarantees
 

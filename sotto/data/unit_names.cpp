@@ -2,37 +2,38 @@
 
 #include <algorithm>
 #include <functional>
-#include <utility>
 
 namespace sotto {
 
-std::int64_t UnitNames::number(std::string_view name) {
-  if (2 * (used_ + 1) > slots_.size()) grow();
+std::string_view UnitNames::name(std::size_t entry) const {
+  const std::size_t begin = entries_[entry].begin;
+  const std::size_t end = entry + 1 < entries_.size() ? entries_[entry + 1].begin : text_.size();
+  return std::string_view(text_).substr(begin, end - begin);
+}
+
+std::int64_t UnitNames::number(std::string_view wanted) {
+  if (2 * (entries_.size() + 1) > slots_.size()) grow();
   // The hash only says where to look.
-  const std::uint64_t hash = std::hash<std::string_view>()(name);
+  const std::uint64_t hash = std::hash<std::string_view>()(wanted);
   const std::size_t mask = slots_.size() - 1;
-  for (std::size_t at = hash & mask;; at = (at + 1) & mask) {
-    Slot& slot = slots_[at];
-    if (slot.unit < 0) {
-      slot = {hash, count_++, text_.size(), name.size()};
-      text_ += name;
-      ++used_;
-      return slot.unit;
-    }
-    if (slot.hash == hash && std::string_view(text_).substr(slot.begin, slot.length) == name)
-      return slot.unit;
+  std::size_t at = hash & mask;
+  for (; slots_[at] != 0; at = (at + 1) & mask) {
+    const std::size_t entry = slots_[at] - 1;
+    if (entries_[entry].hash == hash && name(entry) == wanted) return entries_[entry].unit;
   }
+  entries_.push_back({hash, count_, text_.size()});
+  slots_[at] = static_cast<std::uint32_t>(entries_.size());
+  text_ += wanted;
+  return count_++;
 }
 
 void UnitNames::grow() {
-  const std::vector<Slot> old =
-      std::exchange(slots_, std::vector<Slot>(std::max<std::size_t>(64, 2 * slots_.size())));
+  slots_.assign(std::max<std::size_t>(64, 2 * slots_.size()), 0);
   const std::size_t mask = slots_.size() - 1;
-  for (const Slot& slot : old) {
-    if (slot.unit < 0) continue;
-    std::size_t at = slot.hash & mask;
-    while (slots_[at].unit >= 0) at = (at + 1) & mask;
-    slots_[at] = slot;
+  for (std::size_t entry = 0; entry < entries_.size(); ++entry) {
+    std::size_t at = entries_[entry].hash & mask;
+    while (slots_[at] != 0) at = (at + 1) & mask;
+    slots_[at] = static_cast<std::uint32_t>(entry + 1);
   }
 }
 

@@ -18,16 +18,16 @@ class UnitNames {
   std::int64_t count() const { return count_; }
 
  private:
-  struct Slot {
-    std::uint64_t hash = 0;
-    std::int64_t unit = -1;  // -1: free
-    std::size_t begin = 0;   // the name's place in text_
-    std::size_t length = 0;
+  struct Entry {
+    std::uint64_t hash;
+    std::int64_t unit;
+    std::size_t begin;  // the name's place in text_, up to the next entry's
   };
+  std::string_view name(std::size_t entry) const;
   void grow();
 
-  std::vector<Slot> slots_;  // a power of two, at most half full
-  std::size_t used_ = 0;
+  std::vector<std::uint32_t> slots_;  // by hash: 1 + an entry, 0 if free; at most half are taken
+  std::vector<Entry> entries_;
   std::string text_;
   std::int64_t count_ = 0;
 };

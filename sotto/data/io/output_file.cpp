@@ -88,6 +88,11 @@ Expected<void> OutputFile::commit() {
 }
 
 Expected<void> refuse_units(const Table& table) {
+  if (!table.null_units().empty())
+    return fail(
+        ErrorKind::kUsage,
+        "the output format can't say that a record is empty (a null unit). Correct the rows "
+        "that don't fit instead of reading them with --no-refusals.");
   if (!table.has_units() || table.units() == table.rows()) return {};
   return fail(
       ErrorKind::kUsage,

@@ -62,10 +62,15 @@ Expected<std::optional<FrozenFeatures>> frozen_features(const Table& table,
     engine->evaluate_frozen(block, *workspaces[mine], features[mine]);
     auto& writer = writers[static_cast<std::size_t>(k)];
     for (std::int64_t i = 0; i < block.count; ++i) {
+      const float label = table.labels()[static_cast<std::size_t>(block.begin + i)];
+      if (table.is_null_unit(block.begin + i)) {  // a unit is a row here
+        writer.end_null_row(label);
+        continue;
+      }
       for (std::int64_t j = 0; j < width; ++j)
         writer.add(static_cast<std::int32_t>(j),
                    features[mine][static_cast<std::size_t>(i * width + j)]);
-      writer.end_row(table.labels()[static_cast<std::size_t>(block.begin + i)]);
+      writer.end_row(label);
     }
   });
   builder.commit(writers);
