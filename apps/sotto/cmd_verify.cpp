@@ -42,7 +42,7 @@ void print(const Verification& result, bool as_json) {
                    .dump());
     return;
   }
-  if (!result.prices.empty()) {
+  if (result.is_private) {
     fmt::print("{:<12} {:>12}\n", "accountant", "epsilon");
     for (const auto& [accountant, epsilon, claimed] : result.prices)
       fmt::print("{:<12} {:>12.6g}{}\n", accountant, epsilon, claimed ? "   (claimed)" : "");

@@ -188,16 +188,18 @@ class Verifier {
         record_.contains("lost") || (states_no_rule_ && least > budget * (1 + kSlack));
     const bool by_limit = promise_.rule == PriceRule::kFilter || lost ||
                           (states_no_rule_ && std::isfinite(budget) && !uses_budget);
+    // What a plan of the same releases would cost says nothing of a run that was held to a limit.
+    if (by_limit) result_.prices.clear();
     result_.price = spent_.terms.empty()                ? 0
                     : by_limit && std::isfinite(budget) ? budget
                                                         : std::min(least, budget);
     if (promise_.rule == PriceRule::kFilter && !std::isfinite(budget))
       add("filter", Outcome::kContradiction, "a filter without a budget grants nothing");
     const double claim = result_.claimed_epsilon;
-    const std::string of = by_limit ? "the budget that it was held to" : "its plan";
+    const std::string of = by_limit ? "the limit that it was held to" : "its plan";
     require("epsilon",
             claim >= result_.price * (1 - kSlack) - kSlack,
-            fmt::format("claimed {:.6g}, {} costs {:.6g}", claim, of, result_.price),
+            fmt::format("claimed {:.6g}; {}: {:.6g}", claim, of, result_.price),
             fmt::format("claimed {:.6g}, but the run costs {:.6g}, the price of {}, however early "
                         "it stopped",
                         claim,

@@ -17,8 +17,8 @@ struct RecordCheck {
 };
 std::string_view to_string(RecordCheck::Outcome outcome);
 
-/// What an accountant says of the plan (of a filter: of what it granted), at the record's delta and
-/// with its noise samples.
+/// What an accountant says of the plan, at the record's delta and with its noise samples. None for
+/// a run that was held to a limit (a filter's budget) instead.
 struct Repriced {
   std::string accountant;
   double epsilon = 0;

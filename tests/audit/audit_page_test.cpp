@@ -46,7 +46,7 @@ TEST(AuditPage, OneRunIsForItsOwnerOnly) {
   report.epsilon = 1;
   report.guess = {10, 9, 2};
   EXPECT_THAT(one_run_page({}, {}, report, {}),
-              AllOf(HasSubstr("not a private release"), HasSubstr("The claim is contradicted")));
+              AllOf(HasSubstr("no charge covers"), HasSubstr("The claim is contradicted")));
   report.guess.lower_bound = 0.5;
   EXPECT_THAT(one_run_page({}, {}, report, {}), HasSubstr("The claim survived the attack"));
 }

@@ -153,6 +153,7 @@ TEST(Verify, AFilterCostsItsBudget) {
   const json record = under_a_filter();
   EXPECT_EQ(contradictions(record), Names{});
   EXPECT_EQ(verify_record(record)->price, 3);
+  EXPECT_TRUE(verify_record(record)->prices.empty()) << "a plan's price is no bound here";
   EXPECT_EQ(contradictions(claiming(record, 0.904)), Names{"epsilon"});
   json endless = record;
   endless["epsilon_budget"] = nullptr;

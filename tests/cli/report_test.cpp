@@ -118,7 +118,7 @@ TEST_F(Report, AnEditedRecordIsNotMadeIntoACleanPage) {
   const auto clean = sotto({"report", dir_.file("run.json")});
   ASSERT_EQ(clean.code, 0) << clean.err;
   EXPECT_THAT(TempDir::read(dir_.file("run.html")),
-              AllOf(HasSubstr("priced them anew"), Not(HasSubstr("DO NOT TRUST"))));
+              AllOf(HasSubstr("priced it anew"), Not(HasSubstr("DO NOT TRUST"))));
   json edited = record("run.json");
   edited["epsilon_spent"] = edited["privacy"]["epsilon"] = 0.1;
   const auto caught = sotto({"report", dir_.write("edited.json", edited.dump())});

@@ -33,10 +33,12 @@ Model sample_model() {
                    "patient_nbr",
                    32561,
                    "gaussian",
+                   "plan",
                    "repeat(3, gaussian(2))",
                    15,
                    true,
-                   false};
+                   false,
+                   true};
   return model;
 }
 
@@ -48,6 +50,16 @@ TEST(Model, ReadsBackToTheLastBit) {
   EXPECT_EQ(to_text(*again), to_text(model));
   EXPECT_EQ(again->privacy.unit, "patient_nbr");
   EXPECT_TRUE(again->privacy.insecure_seed);
+  EXPECT_TRUE(again->privacy.test_declared_public);
+  EXPECT_EQ(again->privacy.rule, "plan");
+}
+
+TEST(Model, ThoseOfVersion01StateNoRule) {
+  const auto old =
+      load_model(std::string(SOTTO_SOURCE_DIR) + "/tests/privacy/golden/v0_1/plan_model.json");
+  ASSERT_TRUE(old) << old.error().message;
+  EXPECT_EQ(old->privacy.rule, "");
+  EXPECT_FALSE(old->privacy.test_declared_public);
 }
 
 TEST(Model, CarriesItsCertificate) {
