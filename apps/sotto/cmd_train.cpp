@@ -312,9 +312,10 @@ Expected<int> run_train(const Arguments& arguments) {
     for (const auto& note : data.notes) fmt::print(stderr, "note: {}\n", note);
 
   double row_norm = arguments.data.row_norm > 0 ? arguments.data.row_norm : data.row_norm_bound;
-  if (row_norm == 0 && !request.method->is_private)  // not private anyway: look
-    row_norm =
-        std::max(1e-300, *std::max_element(data.table.norms().begin(), data.table.norms().end()));
+  if (row_norm == 0 && !request.method->is_private) {
+    const auto norms = data.table.norms();  // not private: look
+    row_norm = std::max(1e-300, *std::max_element(norms.begin(), norms.end()));
+  }
   SOTTO_ASSIGN(const PublicCount n,
                public_units(arguments.public_n, data.table.units(), request.relation));
   PublicProblem problem = make_problem(request, arguments, n, data.table.dim(), row_norm);
@@ -375,7 +376,8 @@ Expected<int> run_train(const Arguments& arguments) {
       if (classification) record.test_curve.back().accuracy = metrics.accuracy;
     }
     const GlmEngine held_out(test->table, request.loss);
-    if (held_out.units() >= 2) record.population = population_gradient(held_out, problem, result.w);
+    if (held_out.units() >= 2)  // public rows: the test set
+      record.population = population_gradient(held_out, problem, result.w);
   }
 
   Model model;

@@ -243,7 +243,7 @@ Expected<int> predict_network(const NetworkPrediction& request) {
                                  request.data_path,
                                  {spec.loss, spec.input.size(), model.class_names, true, 0}));
   SOTTO_ASSIGN(const auto outputs, network_outputs(rows.table, spec, model.w));
-  const auto count = static_cast<std::size_t>(rows.table.rows());
+  const auto count = static_cast<std::size_t>(rows.table.rows());  // public rows: to predict
   const std::size_t width = outputs.size() / count;
   std::string lines;
   for (std::size_t i = 0; i < count; ++i) {

@@ -50,7 +50,7 @@ Diagnostics true_values(const Engine& engine, const PublicProblem& problem, cons
 PopulationGradient population_gradient(const Engine& engine,
                                        const PublicProblem& problem,
                                        const Vector& w) {
-  const std::int64_t m = engine.units();
+  const std::int64_t m = engine.units();  // public rows: held out
   SOTTO_CHECK(m >= 2);
   PerExampleSum sums(engine);
   Vector gradient = data_gradient(sums, static_cast<double>(m), w);
