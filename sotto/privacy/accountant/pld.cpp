@@ -192,7 +192,7 @@ class PldAccountant final : public Accountant {
         continue;
       }
       if (!laws.fit_lattice) {
-        result.upper = std::max(result.upper, std::min(pure * (1 + 1e-14), kInfinity));
+        result.upper = std::max(result.upper, pure * (1 + 1e-14));
         continue;
       }
       // A direction that can't exceed what the other one needs is left out.
