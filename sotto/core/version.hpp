@@ -2,6 +2,6 @@
 
 namespace sotto {
 
-inline constexpr const char* kVersion = "0.1.0";
+inline constexpr const char* kVersion = "0.2.0";
 
 }  // namespace sotto
