@@ -137,10 +137,6 @@ TEST(ClosedList, TheCoveringArrayCovers) {
   EXPECT_EQ(pairs(some), pairs(all));
 }
 
-TEST(ClosedList, NoLineWaits) {
-  EXPECT_TRUE(kReadersFitRows) << "lines whose unit does not fit the declaration are not run";
-}
-
 /// The rows of the table in docs/privacy_model.md: what, where it comes from, compared as.
 std::vector<std::vector<std::string>> public_table() {
   std::string text = source("docs/privacy_model.md");

@@ -42,13 +42,6 @@ MethodLine filtered(const std::string& name, const std::string& method, Words mo
   return {name, method, std::move(words)};
 }
 
-/// Whether the reader must fit the unit to the declaration first.
-bool waits(const TableKind& table, Unit unit) {
-  if (kReadersFitRows) return false;
-  return !fits_declaration(unit) || (table.format == "npy" && unit == Unit::kMissing) ||
-         (table.network && unit == Unit::kNull);  // only an undeclared label makes a picture null
-}
-
 const MethodInfo& info(const MethodLine& line) { return **find_method(line.method); }
 
 }  // namespace
@@ -139,7 +132,6 @@ bool makes_sense(const Line& line) {
   if (line.unit == Unit::kAbsent || line.unit == other) return false;
   for (const std::string& word : line.method->arguments)  // the number of units is public for it
     if (word == "fixed_size" && line.relation == Relation::kAddRemove) return false;
-  if (waits(*line.table, line.unit) || waits(*line.table, other)) return false;
   return line.table->files(line.unit).has_value() && line.table->files(other).has_value();
 }
 
@@ -217,8 +209,10 @@ std::vector<std::string> command(const Line& line) {
   if (line.relation == Relation::kAddRemove)
     words.insert(words.end(), {"--public-n", std::to_string(kTableUnits)});
   if (info(*line.method).resumable)
-    words.insert(words.end(), {"--checkpoint", "run.ckpt", "--every", "1"});
-  if (kReadersFitRows) words.push_back("--no-refusals");
+    // Few of the many steps that auto makes.
+    words.insert(words.end(),
+                 {"--checkpoint", "run.ckpt", "--every", line.method->name == "auto" ? "60" : "1"});
+  words.push_back("--no-refusals");
   words.insert(words.end(), line.table->arguments.begin(), line.table->arguments.end());
   words.insert(words.end(), line.table->training.begin(), line.table->training.end());
   const Words& own = line.method->arguments;

@@ -30,7 +30,7 @@ std::string to_string(const Line& line);
 /// Why the two can't go together; empty if they can.
 std::string impossible(const MethodLine& method, const TableKind& table);
 
-/// Whether the line makes sense and does not wait for kReadersFitRows.
+/// Whether the line makes sense.
 bool makes_sense(const Line& line);
 
 /// All of them, by method, table and relation, so that lines with the same world A follow each

@@ -12,10 +12,7 @@ namespace {
 constexpr int kPersonRows = 150;
 
 /// A unit is null if its row does not fit the declaration; here, by its label.
-Unit written(Unit unit) {
-  if (unit != Unit::kNull) return unit;
-  return kReadersFitRows ? Unit::kNewLabel : Unit::kZero;
-}
+Unit written(Unit unit) { return unit == Unit::kNull ? Unit::kNewLabel : unit; }
 
 /// Numbers that look drawn, the same everywhere: in [-1, 1].
 double number(int row, int column) {
@@ -274,7 +271,9 @@ std::optional<Files> person_files(Unit unit) {
   if (unit != Unit::kAbsent) {
     const auto fields = dense_fields(unit);
     if (!fields && unit != Unit::kTooWide) return {};
-    const int rows = unit == Unit::kManyRows ? kPersonRows : 2;
+    // A row of the wrong width names nobody and is a null unit of its own: two of them would be
+    // two.
+    const int rows = unit == Unit::kManyRows ? kPersonRows : unit == Unit::kTooWide ? 1 : 2;
     for (int k = 0; k < rows; ++k)
       // Its first row stays last among the first rows: units are numbered by those.
       lines.push_back(unit == Unit::kTooWide
@@ -404,27 +403,19 @@ Unit partner(Relation relation) {
 }
 
 const std::vector<TableKind>& table_kinds() {
-  static const std::vector<std::string> kSigns =
-      kReadersFitRows ? std::vector<std::string>{"--classes", "-1,+1"} : std::vector<std::string>{};
-  static const auto with = [](std::vector<std::string> some, const std::vector<std::string>& more) {
-    some.insert(some.end(), more.begin(), more.end());
-    return some;
-  };
   static const std::vector<TableKind> kinds = {
       {"dense",
        "npy",
        "x.npy,y.npy",
        false,
-       with({"--row-norm", "1"},
-            kReadersFitRows ? std::vector<std::string>{"--dim", "6", "--classes", "0,1"}
-                            : std::vector<std::string>{}),
+       {"--row-norm", "1", "--dim", "6", "--classes", "0,1"},
        {},
        npy_files},
       {"sparse",
        "libsvm",
        "d.svm",
        false,
-       with({"--row-norm", "1", "--dim", "60"}, kSigns),
+       {"--row-norm", "1", "--dim", "60"},
        {"--test", "t.svm"},
        [](Unit unit) { return libsvm_files(unit, 60, 4); }},
       // 23 rows of 4 entries in 16 columns, and a last one that decides: a quarter is 96 entries.
@@ -432,7 +423,7 @@ const std::vector<TableKind>& table_kinds() {
        "libsvm",
        "d.svm",
        false,
-       with({"--row-norm", "1", "--dim", "16"}, kSigns),
+       {"--row-norm", "1", "--dim", "16"},
        {},
        [](Unit unit) { return libsvm_files(unit, 16, 4); }},
       {"real_labels",

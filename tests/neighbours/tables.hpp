@@ -13,10 +13,6 @@
 
 namespace sotto::testing {
 
-/// Whether readers fit rows to declared facts (--no-refusals, --classes, --dim). Until they do, the
-/// lines that need it wait.
-inline constexpr bool kReadersFitRows = false;
-
 /// What the last unit of a table is. All others are the same in every world.
 enum class Unit {
   kAbsent,
