@@ -123,7 +123,9 @@ TEST(OtherRuns, SecretCoinsLeaveNoTrace) {
 }
 
 TEST(OtherRuns, DataInfoIsTheSame) {
+  // Pictures have more classes than the two that `data info` reads labels as.
   std::vector<Line> lines = table_lines(line_named("dp-gd"));
+  std::erase_if(lines, [](const Line& line) { return line.table->network; });
   compare(lines, [](const Line& line) {
     std::vector<std::string> words = {"data", "info"};
     if (line.relation == Relation::kAddRemove)
