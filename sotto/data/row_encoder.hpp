@@ -39,6 +39,8 @@ class RowEncoder {
   Fault encode(std::span<const std::string_view> fields,
                bool sparse,
                TableBuilder::Writer& writer) const;
+  /// Whom a row names, by the field at the unit's place; nobody if there is none, or no such field.
+  std::optional<std::string_view> person_in(std::span<const std::string_view> fields) const;
   float null_label() const { return signed_label_ ? -1.0F : 0.0F; }
 
  private:
@@ -56,7 +58,6 @@ class RowEncoder {
   class Row;
 
   bool is_missing(std::string_view field) const;
-  std::optional<std::string_view> person_in(std::span<const std::string_view> fields) const;
   const char* encode_numeric(const Column& column, std::string_view field, Row& row) const;
   void encode_categorical(const Column& column, std::string_view field, Row& row) const;
   const char* encode_one_hot(const Column& column, std::string_view field, Row& row) const;

@@ -93,7 +93,12 @@ TEST(Claim, TheSharpestIsTaken) {
   const EventFamily fixed = [](double z) {
     return Event::fixed_size(10, 100, Event::gaussian(z, Relation::kReplaceOne));
   };
-  EXPECT_STREQ((*sharpest_claim(1, kDelta, fixed, 5))->curve(), "plain");
+  EXPECT_STREQ((*sharpest_claim(1, kDelta, fixed, 5))->curve(), "pld");
+  // PLD has no pair for it.
+  const EventFamily fixed_laplace = [](double z) {
+    return Event::fixed_size(10, 100, Event::laplace(z, Relation::kZeroOut));
+  };
+  EXPECT_STREQ((*sharpest_claim(1, kDelta, fixed_laplace, 5))->curve(), "plain");
 }
 
 }  // namespace

@@ -271,9 +271,7 @@ std::optional<Files> person_files(Unit unit) {
   if (unit != Unit::kAbsent) {
     const auto fields = dense_fields(unit);
     if (!fields && unit != Unit::kTooWide) return {};
-    // A row of the wrong width names nobody and is a null unit of its own: two of them would be
-    // two.
-    const int rows = unit == Unit::kManyRows ? kPersonRows : unit == Unit::kTooWide ? 1 : 2;
+    const int rows = unit == Unit::kManyRows ? kPersonRows : 2;
     for (int k = 0; k < rows; ++k)
       // Its first row stays last among the first rows: units are numbered by those.
       lines.push_back(unit == Unit::kTooWide

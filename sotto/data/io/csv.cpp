@@ -167,12 +167,17 @@ RowFormat csv_format(const Schema& schema, const RowEncoder& encoder, bool spars
       const auto refuse = [&](std::size_t field, std::string_view rule) {
         refusals.add(number, static_cast<std::int64_t>(field) + 1, rule);
       };
-      // A line whose fields can't be told apart names nobody: it is a unit of its own.
+      // A line of the wrong width is still its person's, if it has the field that says whose: how
+      // many units there are must not follow how a person's rows look. One that names nobody is a
+      // unit of its own.
       const auto refuse_line = [&](std::size_t field, std::string_view rule) {
         refuse(field, rule);
-        writer.end_null_row(encoder.null_label());
+        writer.end_null_row(encoder.null_label(), encoder.person_in(splitter.fields()));
       };
-      if (is_too_long(line)) return refuse_line(0, kLineTooLong);
+      if (is_too_long(line)) {  // its text was not kept
+        refuse(0, kLineTooLong);
+        return writer.end_null_row(encoder.null_label());
+      }
       const bool closed = splitter.split(line);
       const auto& fields = splitter.fields();
       if (!closed) return refuse_line(fields.size(), kBadQuote);
