@@ -175,7 +175,8 @@ void circumstances(Page& page, const ReportedRun& run) {
       for (const auto& [accountant, epsilon] : run.prices)
         prices.push_back({Cell(accountant), Cell(rounded_up(epsilon))});
       page.paragraph(
-          "When this page was made, every accountant with a theorem for the plan priced it anew, at "
+          "When this page was made, every accountant with a theorem for the plan priced it anew, "
+          "at "
           "the same delta. Each bound is valid; the smallest is the tightest.");
       page.table({"accountant", {"epsilon", true}}, prices);
     }

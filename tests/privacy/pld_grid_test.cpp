@@ -128,7 +128,8 @@ TEST(PldCompose, WrappedMassIsPaidFor) {
 }
 
 TEST(PldCompose, CutTailsDominateTheUncutLaw) {
-  const LossLaw law = LossLaw::poisson(Rate::poisson(0.001), LossLaw::gaussian(1 / 0.6), Direction::kRemove);
+  const LossLaw law =
+      LossLaw::poisson(Rate::poisson(0.001), LossLaw::gaussian(1 / 0.6), Direction::kRemove);
   const std::vector<CountedLaw> whole{{law, 20000}};
   const double delta = 1e-6;
   const Plan plan = plan_for_delta(whole, delta);

@@ -40,13 +40,8 @@ TEST(ReportedRun, ReadsBackWhatWasWritten) {
 
 TEST(ReportedRun, ReadsRecordsFromBeforeReports) {
   nlohmann::json json = to_json(sample_record());
-  for (const char* newer : {"spending",
-                            "epsilon_lower",
-                            "test_curve",
-                            "options",
-                            "command",
-                            "versions",
-                            "class_names"})
+  for (const char* newer :
+       {"spending", "epsilon_lower", "test_curve", "options", "command", "versions", "class_names"})
     ASSERT_EQ(json.erase(newer), 1u) << newer;
   const auto run = reported_run(json, "old", "x");
   ASSERT_TRUE(run) << run.error().message;
