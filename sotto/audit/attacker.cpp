@@ -83,10 +83,16 @@ Expected<Released<std::int64_t>> Attacker::select(const SelectionQuery& query) {
   std::vector<double> exponents[2] = {std::vector<double>(n), std::vector<double>(n)};
   for (std::size_t k = 0; k < n; ++k) {
     const Vector& candidate = query.candidates[k];
-    double rest = others_.clipped_losses({}, candidate, bounds.radius);
-    if (!query.public_part.empty()) rest += static_cast<double>(problem().n) * query.public_part[k];
-    exponents[0][k] = -scale * (rest + last0_.clipped_losses({}, candidate, bounds.radius));
-    exponents[1][k] = -scale * (rest + last1_.clipped_losses({}, candidate, bounds.radius));
+    const LossQuery loss{candidate, Sampling::full(), query.clip, 0, query.rule};
+    const double floor = bounds_of(loss, problem()).floor;
+    const auto losses = [&](PerExampleSum& records) {
+      return records.clipped_losses({}, candidate, bounds.radius, floor);
+    };
+    const auto count = static_cast<double>(problem().n);
+    double rest = losses(others_) + count * floor;
+    if (!query.public_part.empty()) rest += count * query.public_part[k];
+    exponents[0][k] = -scale * (rest + losses(last0_));
+    exponents[1][k] = -scale * (rest + losses(last1_));
   }
   const auto chosen = static_cast<std::size_t>(answer.value());
   log_ratio_ += log_choice(exponents[1], chosen) - log_choice(exponents[0], chosen);
@@ -174,12 +180,15 @@ Expected<Released<double>> Attacker::loss(const LossQuery& query) {
   const TermBounds bounds = bounds_of(query, problem());
   SOTTO_ASSIGN(Released<double> answer, inner_.loss(query));
   const auto sum = [&](PerExampleSum& records) -> Vector {
-    return Vector::Constant(1, records.clipped_losses({}, query.at, bounds.radius));
+    return Vector::Constant(1, records.clipped_losses({}, query.at, bounds.radius, bounds.floor));
   };
   rest_ = sum(others_);
   v0_ = sum(last0_);
   v1_ = sum(last1_);
-  add_ratio(Vector::Constant(1, answer.value()), query.sampling, query.noise_multiplier, bounds);
+  add_ratio(Vector::Constant(1, answer.value() - bounds.floor),
+            query.sampling,
+            query.noise_multiplier,
+            bounds);
   return answer;
 }
 

@@ -352,7 +352,13 @@ bool Verification::contradicts() const {
 }
 
 Expected<Verification> verify_record(const nlohmann::json& record) {
-  return Verifier(record).run();
+  try {
+    return Verifier(record).run();
+  } catch (const nlohmann::json::exception&) {
+    return fail(ErrorKind::kBadData,
+                "a field of this run record is not of the kind that it should be. Is it the file "
+                "that `sotto train --record` wrote?");
+  }
 }
 
 }  // namespace sotto

@@ -74,7 +74,7 @@ bool RowEncoder::is_missing(std::string_view field) const {
 std::optional<std::string_view> RowEncoder::person_in(
     std::span<const std::string_view> fields) const {
   if (!unit_field_ || *unit_field_ >= fields.size()) return std::nullopt;
-  if (is_missing(fields[*unit_field_])) return std::nullopt;
+  if (fields[*unit_field_].empty() || is_missing(fields[*unit_field_])) return std::nullopt;
   return fields[*unit_field_];
 }
 

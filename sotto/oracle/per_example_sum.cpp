@@ -159,21 +159,22 @@ void PerExampleSum::clipped_gradient_pairs(
   sum_vectors(batch, clip.reach(), add_block, sum);
 }
 
-double PerExampleSum::clipped_losses(const Batch& batch, const Vector& w, double clip) {
-  return sum_values(batch, w, nullptr, clip);
+double PerExampleSum::clipped_losses(const Batch& batch,
+                                     const Vector& w,
+                                     double clip,
+                                     double floor) {
+  return sum_values(batch, w, nullptr, clip, floor);
 }
 
 double PerExampleSum::clipped_differences(const Batch& batch,
                                           const Vector& w,
                                           const Vector& origin,
                                           double clip) {
-  return sum_values(batch, w, &origin, clip);
+  return sum_values(batch, w, &origin, clip, 0);
 }
 
-double PerExampleSum::sum_values(const Batch& batch,
-                                 const Vector& w,
-                                 const Vector* origin,
-                                 double clip) {
+double PerExampleSum::sum_values(
+    const Batch& batch, const Vector& w, const Vector* origin, double clip, double floor) {
   SOTTO_CHECK(w.size() == engine_.parameters() && clip > 0);
   prepare(thread_count(), sum_grid_scale(clip));
   const auto add_block = [&](const Block& block, Scratch& mine) {
@@ -188,7 +189,7 @@ double PerExampleSum::sum_values(const Batch& batch,
     silence_nulls(block, losses);
     const double least = origin ? -clip : 0;
     for (const double loss : losses)
-      mine.loss_sum += std::isfinite(loss) ? std::clamp(loss, least, clip) : 0.0;
+      mine.loss_sum += std::isfinite(loss) ? std::clamp(loss - floor, least, clip) : 0.0;
   };
   for_each_piece(batch, SumKind::kVector, add_block, [&](Scratch& mine, std::int64_t) {
     mine.widen();

@@ -49,8 +49,8 @@ class PerExampleSum {
   void clipped_gradient_pairs(
       const Batch& batch, const Vector& w, const Vector& before, const PairClip& clip, Vector& sum);
 
-  /// Sum of losses, each clipped to [0, clip]; a loss that is not finite counts as 0.
-  double clipped_losses(const Batch& batch, const Vector& w, double clip);
+  /// Sum of losses less `floor`, each clipped to [0, clip]; a loss that is not finite counts as 0.
+  double clipped_losses(const Batch& batch, const Vector& w, double clip, double floor = 0);
 
   /// Sum of losses at w less those at `origin`, each difference clipped to [-clip, clip].
   double clipped_differences(const Batch& batch,
@@ -94,7 +94,8 @@ class PerExampleSum {
   /// The same where the piece's sum is a vector of terms of at most `radius`.
   template <class BlockBody>
   void sum_vectors(const Batch& batch, double radius, const BlockBody& add_block, Vector& sum);
-  double sum_values(const Batch& batch, const Vector& w, const Vector* origin, double clip);
+  double sum_values(
+      const Batch& batch, const Vector& w, const Vector* origin, double clip, double floor);
   /// A null unit has no norm and no loss: NaN, which gets weight 0 and counts as nothing.
   void silence_nulls(const Block& block, std::span<double> numbers, std::size_t per_unit = 1) const;
   void prepare_matrices();

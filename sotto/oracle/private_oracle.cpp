@@ -89,9 +89,14 @@ Expected<Released<std::int64_t>> PrivateOracle::select(const SelectionQuery& que
   for (Eigen::Index k = 0; k < scores.size(); ++k) {
     const auto index = static_cast<std::size_t>(k);
     const Vector& candidate = query.candidates[index];
-    scores[k] = query.origin ? -sums_.clipped_differences(
-                                   everything, candidate, *query.origin, bounds.radius)
-                             : -sums_.clipped_losses(everything, candidate, bounds.radius);
+    if (query.origin) {
+      scores[k] = -sums_.clipped_differences(everything, candidate, *query.origin, bounds.radius);
+    } else {
+      const LossQuery loss{candidate, Sampling::full(), query.clip, 0, query.rule};
+      const double floor = bounds_of(loss, problem_).floor;
+      scores[k] = -sums_.clipped_losses(everything, candidate, bounds.radius, floor) -
+                  static_cast<double>(problem_.n) * floor;
+    }
     if (!query.public_part.empty())
       scores[k] -= static_cast<double>(problem_.n) * query.public_part[index];
     visit(Sampling::full(), 0);
@@ -110,14 +115,11 @@ Expected<Released<std::int64_t>> PrivateOracle::select(const SelectionQuery& que
 Expected<Released<double>> PrivateOracle::loss(const LossQuery& query) {
   const TermBounds bounds = bounds_of(query, problem_);
   SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), 1));
-  // What every unit is known to contribute is taken out before the noise and put back after it: a
-  // mechanism's values saturate far from 0, in units of a noise that may be tiny here.
-  double known = 0;
-  if (follows_the_model(query.rule, problem_))
-    known = std::min(bounds.radius,
-                     loss_range(problem_.loss, row_bound(problem_), query.at.norm()).lowest);
-  const double sum = sums_.clipped_losses(batches_.draw(query.sampling), query.at, bounds.radius) -
-                     known * expected_batch(query.sampling);
+  // What every record is known to contribute is taken off before the sum and put back after the
+  // noise: a mechanism's values saturate far from 0, in units of a noise that may be tiny here.
+  const double known = bounds.floor;
+  const double sum =
+      sums_.clipped_losses(batches_.draw(query.sampling), query.at, bounds.radius, known);
   visit(query.sampling, 0);
   return release_mean(Vector::Constant(1, sum),
                       claims_.of(query),

@@ -47,9 +47,11 @@ Expected<Lines> read_lines(const std::string& path) {
                                                 false);
     lines.ended = end < text.size();
     if (line.is_discarded()) {
-      // A write that did not finish ends the file; nothing was released for it.
-      if (end + 1 < text.size())
-        return refused(path, lines.all.size() + 1, "this line can't be read, and is not the last");
+      // A write that did not finish ends the file, without the newline that is its last byte;
+      // nothing was released for it.
+      if (lines.ended)
+        return refused(
+            path, lines.all.size() + 1, "this line can't be read, and was not cut short");
       lines.torn = true;
       lines.torn_at = begin;
       break;
@@ -69,6 +71,8 @@ class RunReader {
     if (line.contains("resume")) return resume(line);
     if (!current_) return no("it comes before any opening line");
     if (runs_[*current_].closed) return no("its run has ended");
+    if (line.contains("run") && line["run"].get<std::string>() != runs_[*current_].name)
+      return no("it belongs to another run than the line before it");
     return line.contains("close") ? close(line) : charge(line);
   }
 
@@ -107,6 +111,9 @@ class RunReader {
     if (const auto& epsilon = line.at("epsilon"); !epsilon.is_null())
       promise.budget.epsilon = epsilon.get<double>();
     promise.budget.delta = line.at("delta").get<double>();
+    if (line.contains("accountant")) {
+      SOTTO_ASSIGN(promise.limit_by, find_accountant(line["accountant"].get<std::string>()));
+    }
     SOTTO_ASSIGN(run.relation, parse_relation(line.at("neighbours").get<std::string>()));
     const auto plan = line.at("plan").get<std::string>();
     promise.rule = plan.starts_with("filter ") ? PriceRule::kFilter : PriceRule::kPlan;
@@ -286,7 +293,8 @@ Expected<std::vector<JournalRun>> read_journal(const std::string& path) {
 
 Expected<double> price(const JournalRun& run, double delta) {
   SOTTO_ASSIGN(const CanonicalEvent charged, canonical(Event::compose(run.charged)));
-  return price(run.promise, charged, delta);
+  // Of a run that was not closed nobody can tell whether its last lines were lost.
+  return run.closed && charged.terms.empty() ? 0.0 : price_of_promise(run.promise, charged, delta);
 }
 
 Expected<JournalRun> find_run(const std::string& path, const std::string& name) {

@@ -174,8 +174,10 @@ Expected<void> Ledger::reserve(Account& account, std::int64_t samples) {
   const std::int64_t chunk = std::max<std::int64_t>(1, account.spent / kShare);
   const std::int64_t count =
       std::min(chunk, roomy_ == &account ? std::max<std::int64_t>(1, std::min(room_, left)) : left);
-  const nlohmann::json line = {
-      {"charge", to_string(account.term)}, {"count", count}, {"samples", samples}};
+  const nlohmann::json line = {{"run", options_.run},
+                               {"charge", to_string(account.term)},
+                               {"count", count},
+                               {"samples", samples}};
   SOTTO_TRY(journal_->append(line.dump()));
   account.reserved = count;
   return {};
@@ -183,8 +185,8 @@ Expected<void> Ledger::reserve(Account& account, std::int64_t samples) {
 
 Expected<void> Ledger::close() {
   if (std::exchange(closed_, true) || !journal_) return {};
-  const nlohmann::json line = {{"close", to_string(to_event(spent()))},
-                               {"samples", samples_spent()}};
+  const nlohmann::json line = {
+      {"run", options_.run}, {"close", to_string(to_event(spent()))}, {"samples", samples_spent()}};
   return journal_->append(line.dump());
 }
 

@@ -34,6 +34,13 @@ Expected<double> price(const Promise& promise,
                        double delta,
                        const Accountant* accountant) {
   if (charged.terms.empty()) return 0.0;
+  return price_of_promise(promise, charged, delta, accountant);
+}
+
+Expected<double> price_of_promise(const Promise& promise,
+                                  const CanonicalEvent& charged,
+                                  double delta,
+                                  const Accountant* accountant) {
   const Target& budget = promise.budget;
   const auto of_plan = [&](double at) -> Expected<double> {
     const Accountant* pricing = accountant;
@@ -55,6 +62,9 @@ Expected<double> price(const Promise& promise,
                             budget.delta,
                             delta));
   if (std::isfinite(budget.epsilon) || promise.rule == PriceRule::kFilter) return budget.epsilon;
+  // The ledger compared prices of its own accountant; another one's may order events otherwise.
+  if (promise.limit_by)
+    return epsilon_with_samples(promise.plan, promise.samples, budget.delta, *promise.limit_by);
   return of_plan(budget.delta);
 }
 

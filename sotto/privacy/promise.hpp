@@ -27,6 +27,8 @@ struct Promise {
   Target budget{std::numeric_limits<double>::infinity(), 0};
   CanonicalEvent plan;       ///< empty with a filter
   std::int64_t samples = 0;  ///< noise samples, at most
+  /// Whose price of the plan is the limit of lost releases, where the noise was given by hand.
+  const Accountant* limit_by = nullptr;
 };
 
 /// Whether every release of `part` is among those of `whole`, as often.
@@ -36,6 +38,11 @@ bool within(const CanonicalEvent& part, const CanonicalEvent& whole);
 /// nothing if it was charged nothing; a filter's budget; the plan's price; and the limit that its
 /// ledger held it to if it paid for lost releases beyond its plan. `accountant`: null for the
 /// tightest. A budget that can't be restated at a delta below its own is a usage error.
+Expected<double> price_of_promise(const Promise& promise,
+                                  const CanonicalEvent& charged,
+                                  double delta,
+                                  const Accountant* accountant = nullptr);
+/// The same, and nothing if nothing was charged.
 Expected<double> price(const Promise& promise,
                        const CanonicalEvent& charged,
                        double delta,

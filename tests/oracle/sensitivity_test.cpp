@@ -151,17 +151,18 @@ TEST(Sensitivity, FlatRulesAndOtherModelsFollowTheRadii) {
   EXPECT_EQ(bounds_of(LossQuery{w, {}, 9, 1, ClipRule::kGlm}, problem).radius, 9);
 }
 
-TEST(Sensitivity, LossesAtZeroTellNothingUnderReplaceOne) {
+TEST(Sensitivity, LossesAtZeroTellNothing) {
   const Vector zero = Vector::Zero(3);
   const Vector far = Eigen::Vector3d(2, 0, 0);
   const PublicProblem problem = problem_of(Relation::kReplaceOne, 5, 3, kR);
   EXPECT_LE(bounds_of(LossQuery{zero, {}, 9, 1, ClipRule::kGlm}, problem).diameter, 1e-9);
+  EXPECT_LE(bounds_of(LossQuery{zero, {}, 9, 1, ClipRule::kGlm}, problem).radius, 1e-9);
   EXPECT_NEAR(
-      bounds_of(LossQuery{zero, {}, 9, 1, ClipRule::kGlm}, problem).radius, std::log(2), 1e-9);
+      bounds_of(LossQuery{zero, {}, 9, 1, ClipRule::kGlm}, problem).floor, std::log(2), 1e-9);
   const std::vector<Vector> both = {zero, far};
   const TermBounds selection = bounds_of(SelectionQuery{both, 9, 1, {}, ClipRule::kGlm}, problem);
   EXPECT_NEAR(selection.diameter, 2 * kR, 1e-6);
-  EXPECT_NEAR(selection.radius, std::log1p(std::exp(2 * kR)), 1e-6);
+  EXPECT_NEAR(selection.radius, 2 * kR, 1e-6);
 }
 
 /// The deviation of `queries` answers of 50 coordinates each, on rows that are all zero.
@@ -245,6 +246,34 @@ TEST(Sensitivity, TheDiameterIsNotEnoughForAPoissonBatchUnderReplaceOne) {
   EXPECT_LE(
       real_delta(1, 0, z * losses.sensitivity(Relation::kReplaceOne, Sampling::poisson(q)), q),
       charged);
+}
+
+// A null adds nothing; a record adds at least its floor, unless that is taken off first.
+TEST(Sensitivity, ANullIsNoFartherFromARecordThanTwoRecordsAre) {
+  const Table with = TableBuilder::dense(3, 1, std::vector<float>{1, -1, 1}, {1, -1, 1}, {});
+  const Table without = TableBuilder::dense(2, 1, std::vector<float>{1, -1}, {1, -1}, {});
+  const GlmEngine record(with, {}), null(without, {});  // a null's sum is that of the others
+  for (const Relation relation : {Relation::kZeroOut, Relation::kReplaceOne}) {
+    const PublicProblem problem = problem_of(relation, 3, 1, 1);
+    for (const double length : {0.0, 0.1, 3.0}) {
+      const Vector w = Vector::Constant(1, length);
+      const LossQuery query{w, Sampling::full(), 50, 1, ClipRule::kGlm};
+      const TermBounds bounds = bounds_of(query, problem);
+      const double claimed = Claims(problem).of(query).sensitivity();
+      const auto moved = [&](double floor) {
+        return std::abs(PerExampleSum(record).clipped_losses({}, w, bounds.radius, floor) -
+                        PerExampleSum(null).clipped_losses({}, w, bounds.radius, floor));
+      };
+      EXPECT_LE(moved(bounds.floor), claimed) << length;
+      if (length == 0.1) {
+        // The twin: losses as they are, in the same range.
+        const auto whole = [&](const GlmEngine& engine) {
+          return PerExampleSum(engine).clipped_losses({}, w, 50, 0);
+        };
+        EXPECT_GT(std::abs(whole(record) - whole(null)), 2 * claimed);
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -204,5 +204,32 @@ TEST(Extremes, CalibrationEndsToo) {
   }
 }
 
+// Exact values in 60 to 120 digits, by an independent attack: large noise-free mechanisms, where
+// terms of the size of epsilon cancel.
+TEST(Extremes, DeltasWhereLargeTermsCancelAreNotBelowTheExactOnes) {
+  struct Row {
+    const char* event;
+    double epsilon;
+    const char* accountant;
+    double exact;
+  };
+  for (const Row& row : {
+           Row{"gaussian(1.8041e-12)", 1.5362036453063e+23, "gaussian", 7.6200e-24},
+           Row{"gaussian(1.731e-16)", 1.6686907885932345e+31, "gaussian", 4.57e-13},
+           Row{"gaussian(1.2924000000000001e-17)", 2.993478240670094e+33, "gaussian", 1.447e-4},
+           Row{"sparse_vector(5.213182970847931)", 5.213182970842718, "rdp", 5.18449e-12},
+           Row{"sparse_vector(200.0763253173008)", 200.07632531729882, "rdp", 1.98952e-12},
+           Row{"laplace(0.0019974621366330696)", 500.63527195844637, "rdp", 9.578e-13},
+           Row{"laplace(8.836011964038245e-07)", 1131732.2838288445, "rdp", 1.285e-10},
+           Row{"exponential(0.006081279965810563)", 0.006081279964337544, "rdp", 8.947e-23},
+       }) {
+    const CanonicalEvent event = *canonical(*parse_event(row.event, Relation::kZeroOut));
+    const auto told = (*find_accountant(row.accountant))->delta(event, row.epsilon);
+    ASSERT_TRUE(told) << row.event;
+    EXPECT_GE(told->upper, row.exact) << row.event;
+    EXPECT_LE(told->lower, row.exact * (1 + 1e-3)) << row.event;
+  }
+}
+
 }  // namespace
 }  // namespace sotto

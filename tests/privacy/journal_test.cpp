@@ -177,8 +177,9 @@ class DamagedJournal : public ::testing::Test {
   const std::vector<std::string> good_ = lines_of(TempDir::read(golden("two.journal")));
 };
 
-TEST_F(DamagedJournal, EveryLineButTheLastMustBeReadable) {
-  for (std::size_t k = 0; k + 1 < good_.size(); ++k) {
+// The last one too: a write that was cut short has no newline.
+TEST_F(DamagedJournal, EveryLineThatEndsMustBeReadable) {
+  for (std::size_t k = 0; k < good_.size(); ++k) {
     auto lines = good_;
     lines[k].resize(lines[k].size() - 3);
     expect_refused(lines, k + 1);
@@ -205,6 +206,42 @@ TEST_F(DamagedJournal, AMissingLineIsNoticedWhereTheRestContradictsIt) {
     lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(k));
     // The first line that can't stand where it does: the next one, or the run's closing line.
     expect_refused(lines, k == 1 ? 6 : k == 8 ? 13 : k == 12 ? 13 : k + 1);
+  }
+}
+
+// Lines say whose they are: without its opening line a second run is not taken for the first, even
+// if that was killed and has no closing line.
+TEST_F(DamagedJournal, ALostOpeningLineAfterAKilledRunIsNoticed) {
+  std::vector<std::string> lines;
+  for (const char* name : {"first", "second"}) {
+    LedgerOptions options = planned(dir_);
+    options.run = name;
+    {
+      auto ledger = Ledger::open(options);
+      ASSERT_TRUE(ledger) << ledger.error().message;
+      ASSERT_TRUE(ledger->charge(Event::gaussian(9, kRelation), 2));
+    }
+    lines = lines_of(TempDir::read(options.journal_path));
+    std::erase_if(lines, [](const std::string& line) {
+      return line.find("\"close\"") != line.npos;  // killed
+    });
+    dir_.write("m.journal", joined(lines));
+  }
+  ASSERT_EQ(lines.size(), 4u);
+  ASSERT_THAT(lines[2], HasSubstr("\"open\""));
+  lines.erase(lines.begin() + 2);
+  expect_refused(lines, 3);
+}
+
+// A run that was opened and neither closed nor charged may have lost its charges with the file's
+// end.
+TEST_F(DamagedJournal, AnOpeningLineAloneCostsItsPlan) {
+  for (const std::size_t opening : {0u, 7u}) {
+    const std::string path = dir_.write("m.journal", good_[opening] + "\n");
+    ASSERT_THAT(good_[opening], HasSubstr("\"open\""));
+    const auto told = prices(path);
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_NEAR(told[0], opening == 0 ? 8 : 0.5, 1e-4) << opening;
   }
 }
 

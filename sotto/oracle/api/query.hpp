@@ -68,7 +68,7 @@ struct LossQuery {
   double clip = 0;
   double noise_multiplier = 0;
   /// kGlm: the sensitivity is at most what the loss's range at the public iterate allows
-  /// (geometry/slope_bound.hpp); under replace-one nearly nothing at w = 0.
+  /// (geometry/slope_bound.hpp): the width of that range, nearly nothing at w = 0.
   ClipRule rule = ClipRule::kFlat;
 };
 

@@ -17,6 +17,10 @@ namespace sotto {
 struct TermBounds {
   double radius = 0;  ///< what terms are clipped to
   double diameter = 0;
+  /// Losses: what every record's is known to reach. It is taken off each of them before the sum and
+  /// put back as a public number after the noise, so that a null, which adds nothing, is no farther
+  /// from a record than two records are.
+  double floor = 0;
 
   /// How far one unit moves the exact sum, in the sense of the event that is charged. Under
   /// replace-one a Poisson batch may lack the unit altogether, so that not only the two terms'
@@ -92,13 +96,15 @@ inline PairBounds bounds_of(const GradientPairQuery& query, const PublicProblem&
   return bounds;
 }
 
-/// Losses lie in [0, clip], so two of them are at most clip apart.
+/// Losses less their floor lie in [0, radius], and a null's is 0 there.
 inline TermBounds bounds_of(const LossQuery& query, const PublicProblem& problem) {
   if (!follows_the_model(query.rule, problem)) return {query.clip, query.clip};
   const double R = row_bound(problem);
   const double length = query.at.norm();
-  const double radius = std::min(query.clip, loss_range(problem.loss, R, length).highest);
-  return {radius, std::min(radius, loss_spread(problem.loss, R, length))};
+  const double floor = std::min(query.clip, loss_range(problem.loss, R, length).lowest);
+  const double radius = std::max(
+      std::min(query.clip - floor, loss_spread(problem.loss, R, length)), 1e-15 * query.clip);
+  return {radius, radius, floor};
 }
 
 /// Of every candidate's sum; changes against an origin lie in [-clip, clip].

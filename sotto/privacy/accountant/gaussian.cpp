@@ -126,11 +126,17 @@ class GaussianAccountant final : public Accountant {
     SOTTO_TRY(check_epsilon(epsilon));
     SOTTO_TRY(supports(event));
     if (has_non_private(event)) return Interval{1, 1};
-    const double value = std::exp(gaussian_log_delta(gaussian_mu(event), epsilon));
-    // Below the normal range doubles lose precision: round outwards by one unit of it.
-    const double error = 1e-12 * value + std::numeric_limits<double>::denorm_min();
-    if (value == 0 && gaussian_mu(event) == 0) return Interval{0, 0};
-    return Interval{std::max(0.0, value - error), std::min(1.0, value + error)};
+    const double mu = gaussian_mu(event);
+    if (mu == 0) return Interval{0, 0};
+    // mu is rounded, and s - mu/2 cancels where both are large: delta is taken at a mu that is
+    // larger, or smaller, than either error. Below the normal range doubles lose precision: one
+    // unit of it outwards.
+    const double slack = 1e-15 * static_cast<double>(4 + event.terms.size());
+    const auto at = [&](double m) { return std::exp(gaussian_log_delta(m, epsilon)); };
+    const double upper = at(mu * (1 + slack)) * (1 + 1e-12);
+    const double lower = at(mu * (1 - slack)) * (1 - 1e-12);
+    constexpr double kLeast = std::numeric_limits<double>::denorm_min();
+    return Interval{std::max(0.0, lower - kLeast), std::min(1.0, upper + kLeast)};
   }
 };
 

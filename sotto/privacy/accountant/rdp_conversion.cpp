@@ -59,16 +59,19 @@ double log_total_variation(const RenyiCurve& curve) {
 
 }  // namespace
 
+// The terms of both conversions may cancel: their own rounding is paid, not only the result's.
+constexpr double kTermRounding = 8e-15;
+
 double epsilon_at_order(double beta, double renyi, double delta) {
   const double shrink = std::log1p(1 / beta);
   const double price = -(std::log(delta) + std::log1p(beta)) / beta;
-  // The terms may cancel: their own rounding is paid, not only that of the result.
-  constexpr double kTermRounding = 1e-15;
   return renyi - shrink + price + kTermRounding * (std::abs(renyi) + shrink + std::abs(price));
 }
 
 double log_delta_at_order(double beta, double renyi, double epsilon) {
-  return beta * (renyi - epsilon + std::log(beta) - std::log1p(beta)) - std::log1p(beta);
+  const double shrink = std::log1p(1 / beta);
+  return beta * (renyi - epsilon - shrink) - std::log1p(beta) +
+         kTermRounding * (beta * (std::abs(renyi) + epsilon + shrink) + std::log1p(beta));
 }
 
 double epsilon_from_renyi(const RenyiCurve& curve, double delta) {
