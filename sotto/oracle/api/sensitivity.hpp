@@ -102,8 +102,8 @@ inline TermBounds bounds_of(const LossQuery& query, const PublicProblem& problem
   const double R = row_bound(problem);
   const double length = query.at.norm();
   const double floor = std::min(query.clip, loss_range(problem.loss, R, length).lowest);
-  const double radius = std::max(
-      std::min(query.clip - floor, loss_spread(problem.loss, R, length)), 1e-15 * query.clip);
+  const double radius = std::max(std::min(query.clip - floor, loss_spread(problem.loss, R, length)),
+                                 1e-15 * query.clip);
   return {radius, radius, floor};
 }
 
