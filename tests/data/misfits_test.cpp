@@ -317,7 +317,8 @@ TEST_F(Neighbours, RowsThatDoNotFitLeaveTheirPerson) {
           "?,0.5,0.5,a,1,0,1\n"  // nobody: a null unit of its own
           "ann,0.6,0.5,a,1,0,0\n"
           "bob,0.7,?,a,1,0,1\n"
-          "cy\n");  // no usable name: a null unit of its own
+          "cy\n"         // too short, but it says whose it is: dropped
+          "\"dee,1\n");  // a quote that does not end: nobody's, a null unit of its own
     const auto data = load_table(each.options);
     ASSERT_TRUE(data) << data.error().message;
     const Table& table = data->table;

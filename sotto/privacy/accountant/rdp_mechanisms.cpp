@@ -81,10 +81,11 @@ double rdp_bounded_range(double epsilon, double beta) {
   // (1 - e^{-alpha epsilon}) / (1 - e^{-epsilon}) = 1 + growth
   const double growth = -std::expm1(-beta * epsilon) / std::expm1(epsilon);
   const double log_ratio = std::log1p(growth) - std::log1p(beta);
-  const double shift =
-      epsilon + std::log(beta * std::expm1(-epsilon) / std::expm1(-beta * epsilon)) + log_ratio;
-  const double exact = shift + log_ratio / beta;
-  const double rounding = 1e-15 * (1 + epsilon);
+  const double log_scale = std::log(beta * std::expm1(-epsilon) / std::expm1(-beta * epsilon));
+  const double exact = epsilon + log_scale + log_ratio + log_ratio / beta;
+  // The logarithms cancel at large orders: the rounding of each is paid.
+  const double rounding =
+      1e-15 * (1 + epsilon + std::abs(log_scale) + std::log1p(growth) + std::log1p(beta));
   return std::min({quadratic, exact + rounding, epsilon});
 }
 
