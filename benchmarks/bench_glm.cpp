@@ -93,10 +93,11 @@ class UnclippedPass {
   double median_norm() {
     Worker& worker = workers_[0];
     const std::span norms(worker.norms);
-    engine_.evaluate_gradients({nullptr, 0, std::min(engine_.block_size(), engine_.units())},
-                               {w_.data(), static_cast<std::size_t>(w_.size())},
-                               *worker.workspace,
-                               norms);
+    engine_.evaluate_gradients(
+        {nullptr, 0, std::min<std::int64_t>(engine_.block_size(), engine_.units())},
+        {w_.data(), static_cast<std::size_t>(w_.size())},
+        *worker.workspace,
+        norms);
     std::vector<double> sorted(norms.begin(), norms.end());
     std::nth_element(sorted.begin(), sorted.begin() + std::ssize(sorted) / 2, sorted.end());
     return sorted[sorted.size() / 2];

@@ -61,7 +61,7 @@ class PlainGradient {
     for (auto& sum : sums_) std::fill(sum.begin(), sum.end(), 0.0);
     parallel_for((table_.rows() + kBlock - 1) / kBlock, [&](std::int64_t k, int worker) {
       auto& sum = sums_[static_cast<std::size_t>(worker)];
-      const std::int64_t end = std::min((k + 1) * kBlock, table_.rows());
+      const std::int64_t end = std::min<std::int64_t>((k + 1) * kBlock, table_.rows());
       for (std::int64_t i = k * kBlock; i < end; ++i) {
         const auto begin = static_cast<std::size_t>(table_.offsets()[static_cast<std::size_t>(i)]);
         const auto last =

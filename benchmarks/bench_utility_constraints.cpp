@@ -198,7 +198,7 @@ struct Figures {
                       {"data", data},
                       {"epsilon", epsilon},
                       {"T", T},
-                      {"n", part ? n : table(data).rows()},
+                      {"n", part ? n : std::int64_t{table(data).rows()}},
                       {"calibration", calibration},
                       {"runs", kFigureRuns}},
                      [&] {
