@@ -277,6 +277,38 @@ TEST_F(DamagedJournal, ATornLastLineIsTakenAwayWhenTheNextRunBegins) {
   }
 }
 
+// A continued run with noise given by hand was held to the price of its plan by its own accountant.
+// The tightest accountant's price of the plan may be below that of what was really released.
+TEST(JournalPrice, LostReleasesAreLimitedByTheAccountantOfTheLedger) {
+  const std::string a = "poisson(0.001, gaussian(0.6))", b = "gaussian(20)";
+  const std::string plan = fmt::format("compose(repeat(100, {}), repeat(20, {}))", a, b);
+  const TempDir dir;
+  const std::string path = dir.write(
+      "m.journal",
+      fmt::format(R"x({{"open":1,"run":"r","method":"m","epsilon":null,"delta":1e-5,)x"
+                  R"x("neighbours":"zero-out","accountant":"rdp","rule":"plan","plan":"{}",)x"
+                  R"x("samples":120}}
+{{"run":"r","charge":"{}","count":60,"samples":1}}
+{{"run":"r","charge":"{}","count":20,"samples":1}}
+{{"resume":"r","spent":"compose(repeat(60, {}), repeat(20, {}))","samples":80}}
+{{"run":"r","charge":"{}","count":4,"samples":1}}
+)x",
+                  plan,
+                  a,
+                  b,
+                  a,
+                  b,
+                  b));
+  const auto event = [](const std::string& text) {
+    return *canonical(*parse_event(text, kRelation));
+  };
+  const auto released = event(fmt::format("compose(repeat(60, {}), repeat(24, {}))", a, b));
+  const Accountant& pld = **find_accountant("pld");
+  const double really = pld.epsilon(released, 1e-5)->lower;
+  ASSERT_GT(really, pld.epsilon(event(plan), 1e-5)->upper) << "or the test shows nothing";
+  EXPECT_GE(prices(path).at(0), really);
+}
+
 TEST(Journal, AReadErrorIsNotTheEndOfTheFile) {
   // Its first page can't be read (EIO), though the file can be opened.
   const auto runs = read_journal("/proc/self/mem");
