@@ -60,7 +60,7 @@ struct NetworkRows {
   std::int64_t features = 0;         ///< 0: not known
   std::vector<std::string> classes;  ///< names in the order of a model; empty: not known
   bool public_rows = false;          ///< what is not known may be taken from the rows
-  std::int64_t outputs = 0;          ///< of the network, one a class; 0: not known
+  std::int64_t outputs = 0;          ///< of the network, one per class; 0: not known
 };
 /// What --model says of training rows.
 NetworkRows wanted_rows(const NetworkArguments& arguments,

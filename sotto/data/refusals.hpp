@@ -33,7 +33,7 @@ class Refusals {
   /// An empty list of the same file.
   Refusals next() const { return Refusals(path_, shown_); }
 
-  /// Fails with kBadData if a row does not fit and `misfits` is kRefuse; one line a row, each
+  /// Fails with kBadData if a row does not fit and `misfits` is kRefuse; one line per row, each
   /// starting with path:row:column.
   Expected<void> settle(Misfits misfits) const;
 
