@@ -6,6 +6,7 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace sotto {
@@ -66,12 +67,20 @@ class Pool {
     std::unique_lock lock(mutex_);
     open_ = false;
     done_.wait(lock, finished);
+    if (const auto thrown = std::exchange(thrown_, nullptr)) std::rethrow_exception(thrown);
   }
 
  private:
+  /// A task that throws ends the loop: no further task is begun, and run() throws it again.
   void drain(int worker) noexcept {
-    for (std::int64_t task; (task = next_.fetch_add(1, std::memory_order_relaxed)) < tasks_;)
-      (*body_)(task, worker);
+    try {
+      for (std::int64_t task; (task = next_.fetch_add(1, std::memory_order_relaxed)) < tasks_;)
+        (*body_)(task, worker);
+    } catch (...) {
+      next_.store(tasks_, std::memory_order_relaxed);
+      const std::lock_guard lock(mutex_);
+      if (!thrown_) thrown_ = std::current_exception();
+    }
   }
 
   void serve(int worker) {
@@ -101,7 +110,8 @@ class Pool {
   std::int64_t tasks_ = 0;
   std::atomic<std::int64_t> next_{0};
   int active_workers_ = 0;
-  bool open_ = false;  // whether threads may still join the loop
+  std::exception_ptr thrown_;  // by the loop's first task that threw
+  bool open_ = false;          // whether threads may still join the loop
   // Both change under the mutex alone, but are looked at without it.
   std::atomic<int> running_ = 0;  // threads that have joined
   std::atomic<std::uint64_t> generation_ = 0;
@@ -132,9 +142,11 @@ void parallel_for(std::int64_t tasks,
     return;
   }
   const std::function<void(std::int64_t, int)> marked = [&body](std::int64_t task, int worker) {
-    inside_loop = true;
+    struct Mark {
+      Mark() { inside_loop = true; }
+      ~Mark() { inside_loop = false; }
+    } mark;
     body(task, worker);
-    inside_loop = false;
   };
   Pool::instance().run(tasks, workers, marked);
 }

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "sotto/core/file.hpp"
+#include "sotto/data/io/numbers.hpp"
 #include "sotto/data/schema.hpp"
 
 namespace sotto {
@@ -183,6 +184,13 @@ Expected<void> SchemaReader::read_bounds(const toml::table& table, Column& colum
   if (!(*min < *max))
     return error(table.get("min")->source(),
                  fmt::format("column '{}': min must be less than max, but min is {} and max is {}.",
+                             column.name,
+                             *min,
+                             *max));
+  if (!std::isfinite(*max - *min) || !fits_float(*min) || !fits_float(*max))
+    return error(table.get("min")->source(),
+                 fmt::format("column '{}': min and max must be within what float32 holds (about "
+                             "3.4e38), but are {} and {}.",
                              column.name,
                              *min,
                              *max));

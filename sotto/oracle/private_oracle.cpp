@@ -85,6 +85,7 @@ Expected<Released<std::int64_t>> PrivateOracle::select(const SelectionQuery& que
   const TermBounds bounds = bounds_of(query, problem_);
   SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), 1));
   Vector scores(std::ssize(query.candidates));
+  const std::vector<double> added = claims_.public_sums(query);
   const auto everything = batches_.draw(Sampling::full());
   for (Eigen::Index k = 0; k < scores.size(); ++k) {
     const auto index = static_cast<std::size_t>(k);
@@ -94,11 +95,9 @@ Expected<Released<std::int64_t>> PrivateOracle::select(const SelectionQuery& que
     } else {
       const LossQuery loss{candidate, Sampling::full(), query.clip, 0, query.rule};
       const double floor = bounds_of(loss, problem_).floor;
-      scores[k] = -sums_.clipped_losses(everything, candidate, bounds.radius, floor) -
-                  static_cast<double>(problem_.n) * floor;
+      scores[k] = -sums_.clipped_losses(everything, candidate, bounds.radius, floor);
     }
-    if (!query.public_part.empty())
-      scores[k] -= static_cast<double>(problem_.n) * query.public_part[index];
+    scores[k] -= added[index];
     visit(Sampling::full(), 0);
   }
   // Without a unit every sum of losses shrinks; another unit may raise some and lower others, and

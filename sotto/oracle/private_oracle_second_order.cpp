@@ -87,8 +87,9 @@ Expected<std::unique_ptr<NoisyOperator>> PrivateOracle::hessian_operator(
                               sampling = query.sampling,
                               all = drawn.all,
                               units = std::move(units),
+                              range = drawn.range,
                               r = bounds.radius](const Vector& v, Vector& result) {
-    sums_.clipped_hessian_products({all, units}, at, r, v, result);
+    sums_.clipped_hessian_products({all, units, range}, at, r, v, result);
     visit(sampling, 0);
   };
   return std::make_unique<LazySymmetricOperator>(
@@ -113,7 +114,7 @@ Expected<Released<std::int64_t>> PrivateOracle::first_decrease(const DecreaseQue
   const auto everything = batches_.draw(Sampling::full());
   for (std::size_t k = 0; k < query.candidates.size(); ++k) {
     const Vector& candidate = query.candidates[k];
-    const double clip = query.slope_clip * (candidate - query.at).norm();
+    const double clip = decrease_clip(query, k);
     SOTTO_CHECK(clip > 0 && std::isfinite(clip));
     const double decrease = -sums_.clipped_differences(everything, candidate, query.at, clip);
     visit(Sampling::full(), 0);

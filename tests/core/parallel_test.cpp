@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <stdexcept>
 #include <vector>
 
 namespace sotto {
@@ -23,6 +24,28 @@ TEST(ParallelFor, RunsEveryTaskOnceAndWorkersDoNotOverlap) {
         workers);
     for (const auto& count : runs) EXPECT_EQ(count, 1);
     EXPECT_EQ(overlaps, 0);
+  }
+}
+
+TEST(ParallelFor, ATaskThatThrowsEndsTheLoopAndThrowsHere) {
+  for (const int workers : {1, 2, 5}) {
+    std::atomic<int> begun{0};
+    const auto loop = [&] {
+      parallel_for(
+          1'000'000,
+          [&](std::int64_t task, int) {
+            ++begun;
+            if (task == 100) throw std::runtime_error("out of memory, say");
+          },
+          workers);
+    };
+    EXPECT_THROW(loop(), std::runtime_error);
+    EXPECT_LT(begun, 1'000'000);
+    // And the next loop is as good as ever.
+    std::atomic<int> total{0};
+    parallel_for(
+        1000, [&](std::int64_t, int) { ++total; }, workers);
+    EXPECT_EQ(total, 1000);
   }
 }
 

@@ -60,6 +60,17 @@ TEST_F(InputFileTest, GzipCutAnywhereIsRefused) {
   }
 }
 
+TEST_F(InputFileTest, GzipIsKnownByItsName) {
+  EXPECT_FAILS(
+      InputFile::open(write("packed.svm", gzip("+1 1:1\n"))), ErrorKind::kBadData, "Rename it to");
+  auto file = InputFile::open(write("any.svm", gzip("+1 1:1\n")), true);
+  ASSERT_TRUE(file);
+  EXPECT_FALSE(file->compressed());
+  EXPECT_FAILS(read_libsvm(write("plain.gz", "+1 1:1\n"), two_features()),
+               ErrorKind::kBadData,
+               "the gzip data is damaged");
+}
+
 TEST_F(InputFileTest, DamagedGzipIsRefused) {
   const std::string packed = gzip("+1 1:0.5 2:1\n-1 1:1\n+1 2:0.25\n");
   std::size_t refused = 0;

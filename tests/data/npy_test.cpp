@@ -137,7 +137,7 @@ class Idx : public test::DataTest {
 };
 
 TEST_F(Idx, ReadsImagesAndLabels) {
-  const std::string x = write("x", gzip(idx({2, 1, 2}, std::string("\xff\x00\x33\x66", 4))));
+  const std::string x = write("x.gz", gzip(idx({2, 1, 2}, std::string("\xff\x00\x33\x66", 4))));
   const std::string y = write("y", idx({2}, std::string("\x07\x03", 2)));
   ReadOptions options;
   options.labels = LabelKind::kMulticlass;

@@ -116,6 +116,12 @@ TEST(Schema, BadDeclarations) {
   refuse_column("kind='ignore'", "needs either name or names");
   refuse_column("name='x'\nnames=['z']\nkind='ignore'", "needs either name or names");
   refuse_column("name='x'\nkind='numeric'\nmin=2\nmax=2", "min must be less than max");
+  // A range beyond double would make NaN of a row that fits; a label beyond float32 infinity.
+  refuse_column("name='x'\nkind='numeric'\nmin=-1e308\nmax=1e308", "what float32 holds");
+  refuse(
+      "[[column]]\nname='x'\nkind='numeric'\nmin=0\nmax=1\n"
+      "[[column]]\nname='y'\nkind='label'\nmin=0\nmax=1e39\n",
+      "what float32 holds");
   refuse_column("name='x'\nkind='numeric'\nmin='a'\nmax=2", "'min' must be a finite number");
   refuse_column("name='x'\nkind='numeric'\nmin=-inf\nmax=2", "'min' must be a finite number");
   refuse_column("name='x'\nkind='numeric'\nmin=0\nmax=2\nfiller=3", "filler must lie between");

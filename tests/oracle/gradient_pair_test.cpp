@@ -9,10 +9,13 @@
 #include "sotto/oracle/exact_oracle.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
 #include "sotto/oracle/private_oracle.hpp"
+#include "tests/support/funds.hpp"
 #include "tests/support/toy_engine.hpp"
 
 namespace sotto {
 namespace {
+
+using testing::ledger_for;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -181,14 +184,6 @@ TEST(GradientPair, RowsThatAreNotFiniteAddNothing) {
     PerExampleSum(rest).clipped_gradient_pairs({}, w, before, clip, expected);
     EXPECT_EQ(sum, expected);
   }
-}
-
-Ledger ledger_for(const Event& plan, std::int64_t samples) {
-  LedgerOptions options;
-  options.budget.delta = 1e-5;
-  options.plan = plan;
-  options.planned_samples = samples;
-  return *Ledger::open(options);
 }
 
 TEST(PrivateOracle, PairNoiseHasTheScaleOfTheReach) {

@@ -6,10 +6,13 @@
 
 #include "sotto/mechanism/gaussian.hpp"
 #include "sotto/oracle/exact_oracle.hpp"
+#include "tests/support/funds.hpp"
 #include "tests/support/toy_engine.hpp"
 
 namespace sotto {
 namespace {
+
+using testing::ledger_for;
 
 using testing::FixedGradients;
 
@@ -22,14 +25,6 @@ PublicProblem problem_of(const Engine& engine, Relation relation) {
   problem.row_norm = 1;
   problem.relation = relation;
   return problem;
-}
-
-Ledger ledger_for(Event plan, std::int64_t samples) {
-  LedgerOptions options;
-  options.budget.delta = 1e-5;
-  options.plan = std::move(plan);
-  options.planned_samples = samples;
-  return *Ledger::open(options);
 }
 
 struct World {

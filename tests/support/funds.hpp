@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "sotto/privacy/ledger.hpp"
 
@@ -21,5 +23,14 @@ struct Funds {
         }()) {}
 };
 inline constexpr double kSingle = 3.7306;  // 1 / mu(1, 1e-5)
+
+/// A ledger for one plan, whatever it costs.
+inline Ledger ledger_for(Event plan, std::int64_t samples) {
+  LedgerOptions options;
+  options.budget.delta = 1e-5;
+  options.plan = std::move(plan);
+  options.planned_samples = samples;
+  return *Ledger::open(options);
+}
 
 }  // namespace sotto::testing

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "sotto/data/io/row_reader.hpp"
@@ -17,14 +18,17 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
+/// Blanks that do not separate fields.
+const char* blanks_beside(char separator) {
+  return separator == '\t' ? " " : separator == ' ' ? "\t" : " \t";
+}
+
 /// The fields of one line.
 class Splitter {
  public:
-  explicit Splitter(char separator)
-      : separator_(separator),
-        blanks_(separator == '\t'  ? " "
-                : separator == ' ' ? "\t"
-                                   : " \t") {}
+  /// Fields after the first `most` are not looked at: no row decides how much memory there must be.
+  Splitter(char separator, std::size_t most)
+      : separator_(separator), blanks_(blanks_beside(separator)), most_(most) {}
 
   /// False if a quoted field does not end, or goes on after its end; fields() then end before it.
   bool split(std::string_view line) {
@@ -43,7 +47,7 @@ class Splitter {
         end = std::min(line.find(separator_, begin), line.size());
         fields_.push_back(trim(line.substr(begin, end - begin)));
       }
-      if (end == line.size()) return true;
+      if (end == line.size() || fields_.size() == most_) return true;
       begin = end + 1;
     }
   }
@@ -74,6 +78,7 @@ class Splitter {
 
   char separator_;
   const char* blanks_;
+  std::size_t most_;
   std::vector<std::string_view> fields_;
   std::string unquoted_;
 };
@@ -81,9 +86,10 @@ class Splitter {
 constexpr const char* kBadQuote =
     "a quoted field must end in a quote before the next separator, on the same line";
 
-bool is_row(std::string_view line, const std::string& comment) {
-  if (!comment.empty() && line.starts_with(comment)) return false;
-  return !trim(line).empty();
+/// A line of separators is a row whose fields are all missing.
+bool is_row(std::string_view line, const Schema& schema) {
+  if (!schema.comment.empty() && line.starts_with(schema.comment)) return false;
+  return line.find_first_not_of(blanks_beside(schema.separator)) != line.npos;
 }
 
 /// The file's first line that counts as a row, with its number, from 1.
@@ -101,7 +107,7 @@ Expected<std::pair<std::string, std::int64_t>> find_header(LineBatches& source,
       for_each_line(chunk, 1, [&](std::string_view line, std::int64_t) {
         if (!header.empty()) return;
         ++line_number;
-        if (line_number > schema.skip_lines && is_row(line, schema.comment)) header = line;
+        if (line_number > schema.skip_lines && is_row(line, schema)) header = line;
       });
     if (header.empty()) continue;
     SOTTO_TRY(source.rewind());
@@ -117,7 +123,7 @@ Expected<std::vector<std::size_t>> match_header(std::string_view header,
   const auto bad = [&](const std::string& text) {
     return fail(ErrorKind::kBadData, fmt::format("{}:{}:1: {}", path, line, text));
   };
-  Splitter splitter(schema.separator);
+  Splitter splitter(schema.separator, std::numeric_limits<std::size_t>::max());
   if (!splitter.split(header)) return bad(kBadQuote);
   const auto& names = splitter.fields();
   std::vector<std::size_t> fields;
@@ -151,7 +157,7 @@ RowFormat csv_format(const Schema& schema, const RowEncoder& encoder, bool spars
     ChunkCount count;
     for_each_line(chunk, 1, [&](std::string_view line, std::int64_t) {
       ++count.lines;
-      if (is_row(line, schema.comment)) ++count.rows;
+      if (is_row(line, schema)) ++count.rows;
     });
     count.entries = count.rows * row_entries;
     return count;
@@ -160,10 +166,10 @@ RowFormat csv_format(const Schema& schema, const RowEncoder& encoder, bool spars
                                              std::int64_t first_line,
                                              TableBuilder::Writer& writer,
                                              Refusals& refusals) {
-    Splitter splitter(schema.separator);
     const std::size_t expected = schema.columns.size();
+    Splitter splitter(schema.separator, expected + 1);
     for_each_line(chunk, first_line, [&](std::string_view line, std::int64_t number) {
-      if (!is_row(line, schema.comment)) return;
+      if (!is_row(line, schema)) return;
       const auto refuse = [&](std::size_t field, std::string_view rule) {
         refusals.add(number, static_cast<std::int64_t>(field) + 1, rule);
       };

@@ -58,7 +58,7 @@ const std::string& InputFile::path() const { return state_->path; }
 bool InputFile::compressed() const { return state_->gzip; }
 std::size_t InputFile::file_size() const { return state_->size; }
 
-Expected<InputFile> InputFile::open(const std::string& path, bool may_be_empty) {
+Expected<InputFile> InputFile::open(const std::string& path, bool any_content) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
     const char* remedy = errno == ENOENT ? " Check the path." : " Check its permissions.";
@@ -72,21 +72,28 @@ Expected<InputFile> InputFile::open(const std::string& path, bool may_be_empty) 
   if (known && S_ISDIR(facts.st_mode))
     return fail(ErrorKind::kIo,
                 fmt::format("{}: is a directory. Give the path of a data file.", path));
-  if (known && S_ISREG(facts.st_mode) && facts.st_size == 0 && !may_be_empty)
+  if (known && S_ISREG(facts.st_mode) && facts.st_size == 0 && !any_content)
     return fail(ErrorKind::kBadData,
                 fmt::format("{}: the file is empty. A data file needs at least one row.", path));
   ::posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-  std::array<unsigned char, 2> magic{};
+  std::array<unsigned char, 3> magic{};
   const ssize_t got = ::pread(fd, magic.data(), magic.size(), 0);
   if (got < 0)
     return fail(
         ErrorKind::kIo,
         fmt::format(
             "{}: can't read the file: {}. Give a regular file.", path, std::strerror(errno)));
-  if (got == 2 && magic[0] == 0x1f && magic[1] == 0x8b) {
+  const bool looks_packed = got == 3 && magic[0] == 0x1f && magic[1] == 0x8b && magic[2] == 8;
+  if (path.ends_with(".gz")) {
     state->gzip = inflateInit2(&state->stream, kGzipOnly) == Z_OK;
     if (!state->gzip) return fail(ErrorKind::kIo, path + ": zlib can't start; not enough memory.");
     state->input.resize(kInputBytes);
+  } else if (looks_packed && !any_content) {
+    return fail(ErrorKind::kBadData,
+                fmt::format("{}: this looks like a gzip file, which is known by its name. Rename "
+                            "it to {}.gz, or unpack it.",
+                            path,
+                            path));
   }
   return InputFile(std::move(state));
 }

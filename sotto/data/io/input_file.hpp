@@ -9,13 +9,15 @@
 
 namespace sotto {
 
-/// A file read from front to back, plain or gzip (known by its first bytes, whatever its name).
+/// A file read from front to back: gzip if its name ends in .gz, else plain. Its first bytes do not
+/// decide, since in a plain file they are the first row's.
 /// Failures: kIo for a missing file, a directory or a read error; kBadData for an empty file and
 /// for compressed data that is cut short or damaged.
 class InputFile {
  public:
-  /// `may_be_empty`: a file of no bytes is no failure.
-  static Expected<InputFile> open(const std::string& path, bool may_be_empty = false);
+  /// `any_content`: neither a file of no bytes nor one that looks like gzip under another name is a
+  /// failure.
+  static Expected<InputFile> open(const std::string& path, bool any_content = false);
   InputFile(InputFile&&) noexcept;
   InputFile& operator=(InputFile&&) noexcept;
   ~InputFile();

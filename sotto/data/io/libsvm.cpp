@@ -48,16 +48,14 @@ struct Survey {
   }
 };
 
-Survey survey_chunk(std::string_view chunk, bool indices) {
+/// A sound row has at most `dim` entries: no other decides how much memory there must be.
+Survey survey_chunk(std::string_view chunk, bool indices, std::int64_t dim) {
   Survey survey;
   const bool comments = chunk.find('#') != chunk.npos;
-  if (!comments) survey.count.entries = std::count(chunk.begin(), chunk.end(), ':');
   for_each_line(chunk, 1, [&](std::string_view line, std::int64_t) {
     ++survey.count.lines;
-    if (comments) {
-      line = without_comment(line);
-      survey.count.entries += std::count(line.begin(), line.end(), ':');
-    }
+    if (comments) line = without_comment(line);
+    survey.count.entries += std::min<std::int64_t>(std::count(line.begin(), line.end(), ':'), dim);
     if (is_row(line)) ++survey.count.rows;
     if (indices) survey.largest_index = std::max(survey.largest_index, last_index(line));
   });
@@ -74,7 +72,7 @@ Expected<Survey> survey_file(LineBatches& source) {
     parallel_for(static_cast<std::int64_t>(chunks.size()) + 1, [&](std::int64_t task, int) {
       if (task == 0) return source.prefetch();
       const auto k = static_cast<std::size_t>(task - 1);
-      surveys[k] = survey_chunk(chunks[k], true);
+      surveys[k] = survey_chunk(chunks[k], true, kMaxDim);
     });
     for (const Survey& survey : surveys) total.add(survey);
   }
@@ -127,6 +125,7 @@ class RowParser {
     return nullptr;
   }
   float null_label() const { return labels_.null_label(); }
+  std::int64_t dim() const { return dim_; }
 
  private:
   static void skip_blanks(const char*& p, const char* end) {
@@ -159,7 +158,9 @@ class RowParser {
 
 RowFormat libsvm_format(const RowParser& parser) {
   RowFormat format;
-  format.count = [](std::string_view chunk) { return survey_chunk(chunk, false).count; };
+  format.count = [dim = parser.dim()](std::string_view chunk) {
+    return survey_chunk(chunk, false, dim).count;
+  };
   format.parse = [parser](std::string_view chunk,
                           std::int64_t first_line,
                           TableBuilder::Writer& writer,

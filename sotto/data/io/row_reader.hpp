@@ -40,20 +40,24 @@ Expected<void> read_rows(LineBatches& source,
                          const ReadOptions& options,
                          TableBuilder& builder);
 
-/// Whether the line is one that LineBatches does not keep, or would not have kept had it been cut
-/// otherwise: what becomes of a row must not depend on the rows around it.
-inline bool is_too_long(std::string_view line) {
-  return line == LineBatches::kTooLong || line.size() > LineBatches::kLongestLine;
-}
+/// A line that for_each_line gives for one that is too long: a row, whatever was in it.
+inline bool is_too_long(std::string_view line) { return line == LineBatches::kTooLong; }
 inline constexpr const char* kLineTooLong = "the line is longer than 64 MB";
 
-/// Calls body(line, number) for every line of the chunk, without its line end.
+/// Calls body(line, number) for every line of the chunk, without its line end. Whether LineBatches
+/// kept a line that is too long depends on how the lines before it were cut, so kTooLong stands for
+/// it in either case, before anybody looks for comments: what becomes of a row must not depend on
+/// the rows around it.
 template <class Body>
-void for_each_line(std::string_view chunk, std::int64_t first_line, Body&& body) {
+void for_each_line(std::string_view chunk,
+                   std::int64_t first_line,
+                   Body&& body,
+                   std::size_t longest = LineBatches::kLongestLine) {
   for (std::int64_t number = first_line; !chunk.empty(); ++number) {
     const std::size_t end = chunk.find('\n');
-    const std::string_view line = chunk.substr(0, end);
-    body(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line, number);
+    std::string_view line = chunk.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    body(line.size() > longest ? LineBatches::kTooLong : line, number);
     chunk.remove_prefix(end == std::string_view::npos ? chunk.size() : end + 1);
   }
 }

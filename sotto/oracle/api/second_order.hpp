@@ -105,6 +105,11 @@ struct DecreaseQuery {
   double epsilon = 0;  ///< at least 2^-20
 };
 
+/// What a unit's change of loss is clipped to on the way to candidate k.
+inline double decrease_clip(const DecreaseQuery& query, std::size_t k) {
+  return query.slope_clip * (query.candidates[k] - query.at).norm();
+}
+
 inline Event event_of(const DecreaseQuery& query, Relation relation) {
   return Event::sparse_vector(query.epsilon, relation);
 }

@@ -1,5 +1,6 @@
 #include "sotto/oracle/claims/claims.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -37,7 +38,13 @@ SensitivityClaim Claims::of_vectors(const TermBounds& bounds, const Sampling& sa
 }
 
 SensitivityClaim Claims::of(const GradientQuery& query) const {
-  return of_vectors(released_bounds(query, facts_), query.sampling);
+  const TermBounds bounds = released_bounds(query, facts_);
+  if (query.count_share == 0) return of_vectors(bounds, query.sampling);
+  // The count of unclipped units is one more entry.
+  return claim(bounds,
+               query.sampling,
+               sum_geometry(facts_.sum_shape(), SumKind::kVector, query.sampling.rate)
+                   .rounding_error(most_units(), bounds.radius, facts_.dimension + 1));
 }
 
 SensitivityClaim Claims::of(const GradientPairQuery& query) const {
@@ -48,8 +55,32 @@ SensitivityClaim Claims::of(const LossQuery& query) const {
   return of_vectors(bounds_of(query, facts_), query.sampling);
 }
 
+std::vector<double> Claims::public_sums(const SelectionQuery& query) const {
+  std::vector<double> sums(query.candidates.size());
+  for (std::size_t k = 0; k < sums.size(); ++k) {
+    if (!query.origin) {
+      const LossQuery loss{query.candidates[k], Sampling::full(), query.clip, 0, query.rule};
+      sums[k] = bounds_of(loss, facts_).floor;
+    }
+    if (!query.public_part.empty()) sums[k] += query.public_part[k];
+    sums[k] *= static_cast<double>(facts_.n);
+  }
+  const double least = *std::min_element(sums.begin(), sums.end());
+  for (double& sum : sums) sum -= least;
+  return sums;
+}
+
 SensitivityClaim Claims::of(const SelectionQuery& query) const {
-  return of_vectors(bounds_of(query, facts_), Sampling::full());
+  const TermBounds bounds = bounds_of(query, facts_);
+  // Each score is rounded twice: as a sum, and when its public part is added to it, by up to half a
+  // unit in the last place of both together. Where scores move one way only, what counts is how far
+  // two of them move apart, so that both of their errors do.
+  const std::vector<double> added = public_sums(query);
+  const double size = static_cast<double>(most_units()) * bounds.radius * (1 + 1e-9) +
+                      *std::max_element(added.begin(), added.end());
+  const double error =
+      rounding(SumKind::kVector, Sampling::full(), bounds.radius) + 2 * kUnit * size;
+  return claim(bounds, Sampling::full(), 2 * error);
 }
 
 SensitivityClaim Claims::of(const HessianQuery& query) const {
@@ -77,11 +108,17 @@ ProductBounds Claims::products_of(const HessianOperatorQuery& query) const {
           static_cast<double>(most_units()) * radius * (1 + 1e-6)};
 }
 
-SensitivityClaim Claims::of(const DecreaseQuery&) const {
-  // A decrease in units of its clip moves by at most 1, or 2 under replace-one; its rounding
-  // errors, relative to the sum's size, are far below 1e-6 for any number of units that Sotto
-  // handles.
-  return claim({1, 2}, Sampling::full(), rounding(SumKind::kVector, Sampling::full(), 1) + 1e-6);
+SensitivityClaim Claims::of(const DecreaseQuery& query) const {
+  // A decrease in units of its clip moves by at most 1, or 2 under replace-one. What is needed is
+  // taken off and the rest divided by the clip, each rounded relative to the size of both.
+  double size = static_cast<double>(most_units()) * (1 + 1e-9);
+  for (std::size_t k = 0; k < query.candidates.size(); ++k)
+    size = std::max(size,
+                    static_cast<double>(most_units()) * (1 + 1e-9) + static_cast<double>(facts_.n) *
+                                                                         std::abs(query.needed[k]) /
+                                                                         decrease_clip(query, k));
+  return claim(
+      {1, 2}, Sampling::full(), rounding(SumKind::kVector, Sampling::full(), 1) + 4 * kUnit * size);
 }
 
 SensitivityClaim Claims::of(const VertexQuery&, bool as_doubles) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "sotto/mechanism/sensitivity_claim.hpp"
 #include "sotto/oracle/api/public_problem.hpp"
@@ -22,6 +23,9 @@ class Claims {
   SensitivityClaim of(const GradientPairQuery& query) const;
   SensitivityClaim of(const LossQuery& query) const;
   SensitivityClaim of(const SelectionQuery& query) const;
+  /// What is added to each candidate's sum: its public part and what every loss is known to be at
+  /// least, for n units, less the smallest of these, since a selection sees differences only.
+  std::vector<double> public_sums(const SelectionQuery& query) const;
   SensitivityClaim of(const HessianQuery& query) const;
   SensitivityClaim of(const JointQuery& query) const;
   SensitivityClaim of(const HessianOperatorQuery& query) const;
