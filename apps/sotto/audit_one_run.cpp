@@ -11,6 +11,7 @@
 #include "progress.hpp"
 #include "sotto/audit/audit_page.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/core/paths.hpp"
 #include "sotto/objective/glm.hpp"
 #include "sotto/objective/network/engine.hpp"
 #include "sotto/objective/network/features.hpp"
@@ -95,6 +96,8 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
   if (arguments.data_path.empty() || !arguments.train.epsilon || arguments.train.delta == 0)
     return fail(ErrorKind::kUsage,
                 "audit --one-run needs DATA, --epsilon and --delta, as train does.");
+  SOTTO_TRY(check_paths_differ({{"the data", arguments.data_path}},
+                               {{"--report", arguments.report_path}}));
   if (!arguments.report_path.empty()) SOTTO_TRY(check_writable(arguments.report_path));
   SOTTO_ASSIGN(const LossSpec loss, parse_loss(arguments.loss));
   SOTTO_ASSIGN(const Regularizer regularizer, Regularizer::parse(arguments.regularizer));

@@ -19,6 +19,7 @@
 #include "sotto/audit/score_file.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/parallel.hpp"
+#include "sotto/core/paths.hpp"
 #include "sotto/training/checkpoint.hpp"
 #include "verbs.hpp"
 
@@ -232,6 +233,10 @@ Expected<int> run_audit(Arguments& arguments) {
     return fail(ErrorKind::kUsage,
                 "audit makes its own data; a data file goes with --one-run only.");
   SOTTO_ASSIGN(const MethodAuditOptions options, read_options(arguments));
+  SOTTO_TRY(check_paths_differ({},
+                               {{"--roc", arguments.roc_path},
+                                {"--report", arguments.report_path},
+                                {"--resume", arguments.resume_path}}));
   for (const auto* path : {&arguments.roc_path, &arguments.report_path, &arguments.resume_path})
     if (!path->empty()) SOTTO_TRY(check_writable(*path));
   SOTTO_ASSIGN(const MethodAudit audit, MethodAudit::prepare(options));

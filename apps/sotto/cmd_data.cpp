@@ -9,6 +9,7 @@
 #include "data_fetch.hpp"
 #include "data_options.hpp"
 #include "exit_codes.hpp"
+#include "sotto/core/paths.hpp"
 #include "sotto/data/synthetic_linear.hpp"
 #include "sotto/data/synthetic_phase.hpp"
 #include "verbs.hpp"
@@ -125,6 +126,9 @@ Expected<int> check(const Arguments& arguments) {
 }
 
 Expected<int> convert(const Arguments& arguments) {
+  SOTTO_TRY(
+      check_paths_differ({{"the input", arguments.path}, {"--schema", arguments.data.schema_path}},
+                         {{"the output", arguments.output}}));
   SOTTO_ASSIGN(const LabelKind labels, parse_labels(arguments.labels));
   if (arguments.data.no_refusals)
     return fail(ErrorKind::kUsage,

@@ -5,6 +5,7 @@
 
 #include "exit_codes.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/core/paths.hpp"
 #include "sotto/model/model.hpp"
 #include "sotto/model/onnx/onnx.hpp"
 #include "verbs.hpp"
@@ -23,6 +24,8 @@ Expected<int> export_model(const Arguments& arguments) {
                 fmt::format("export writes ONNX files, whose names end in .onnx, but the output is "
                             "'{}'.",
                             arguments.output_path));
+  SOTTO_TRY(check_paths_differ({{"the model", arguments.model_path}},
+                               {{"the output", arguments.output_path}}));
   SOTTO_TRY(check_writable(arguments.output_path));
   SOTTO_ASSIGN(const Model model, load_model(arguments.model_path));
   SOTTO_TRY(save_onnx(model, arguments.output_path));

@@ -9,6 +9,7 @@
 #include "exit_codes.hpp"
 #include "network_run.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/core/paths.hpp"
 #include "sotto/model/metrics.hpp"
 #include "sotto/model/model.hpp"
 #include "summary.hpp"
@@ -46,6 +47,11 @@ std::string prediction_lines(const Model& model,
 }
 
 Expected<int> predict(Arguments arguments) {
+  SOTTO_TRY(check_paths_differ({{"the data", arguments.data_path},
+                                {"the model", arguments.model_path},
+                                {"--schema", arguments.data.schema_path}},
+                               {{"the predictions", arguments.output_path}}));
+  SOTTO_TRY(check_writable(arguments.output_path));
   SOTTO_ASSIGN(const Model model, load_model(arguments.model_path));
   if (!model.network.empty())
     return predict_network({model,
@@ -59,11 +65,11 @@ Expected<int> predict(Arguments arguments) {
     return fail(ErrorKind::kUsage,
                 fmt::format("--proba needs a logistic model, but this one has the loss {}.",
                             to_string(model.loss)));
-  SOTTO_TRY(check_writable(arguments.output_path));
   DataArguments& data = arguments.data;
   data.bias = model.bias;
   data.row_norm = model.row_norm;
   if (data.schema_path.empty()) data.schema_text = model.schema;
+  data.persons = false;  // a line per row, in the file's order
 
   const std::int64_t features = model.w.size() - (model.bias ? 1 : 0);
   SOTTO_ASSIGN(const LoadedFile file,
@@ -93,7 +99,7 @@ Action add_predict(CLI::App& app) {
       ->required();
   verb->add_option("MODEL", arguments->model_path, "a model that `train` wrote")->required();
   verb->add_option(
-          "OUTPUT", arguments->output_path, "predictions, one a line, in the order of the table")
+          "OUTPUT", arguments->output_path, "predictions, one per line, in the order of the rows")
       ->required();
   verb->add_flag("--proba",
                  arguments->probabilities,

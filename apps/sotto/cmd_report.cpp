@@ -10,6 +10,7 @@
 #include "run_outputs.hpp"
 #include "sotto/audit/verify.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/core/paths.hpp"
 #include "sotto/report/reported_run.hpp"
 #include "sotto/report/run_charts.hpp"
 #include "sotto/report/run_page.hpp"
@@ -45,6 +46,9 @@ Expected<int> run_report(const Arguments& arguments) {
   // With --plot alone, no page is asked for.
   std::string out = arguments.out;
   if (out.empty() && arguments.plot.empty()) out = default_out(arguments.paths);
+  std::vector<NamedPath> records;
+  for (const auto& path : arguments.paths) records.push_back({"a record", path});
+  SOTTO_TRY(check_paths_differ(records, {{"--out", out}, {"--plot", arguments.plot}}));
   if (!out.empty()) SOTTO_TRY(check_writable(out));
   if (!arguments.plot.empty()) SOTTO_TRY(check_plot(arguments.plot));
   std::vector<ReportedRun> runs;

@@ -296,8 +296,13 @@ Expected<int> run_train(const Arguments& arguments) {
     return fail(
         ErrorKind::kUsage,
         "train needs a data file and a model file to write: sotto train [options] DATA MODEL");
+  SOTTO_TRY(arguments.outputs.check({{"the data", arguments.data_path},
+                                     {"--test", arguments.test_path},
+                                     {"--schema", arguments.data.schema_path}},
+                                    {{"the model", arguments.model_path},
+                                     {"the journal", arguments.model_path + ".journal"},
+                                     {"--checkpoint", arguments.checkpoint.path}}));
   SOTTO_TRY(check_writable(arguments.model_path));
-  SOTTO_TRY(arguments.outputs.check());
   if (request.method->is_private)
     SOTTO_TRY(check_test_is_not_training(arguments.data_path, arguments.test_path));
 

@@ -100,6 +100,7 @@ Expected<LoadOptions> DataArguments::load_options(const std::string& path, Label
   options.row_norm = row_norm;
   options.bias = bias;
   options.labels = labels;
+  options.persons = persons;
   options.misfits = no_refusals ? Misfits::kNull : Misfits::kRefuse;
   SOTTO_TRY(check_options(options));
   return options;

@@ -39,6 +39,7 @@ struct DataArguments {
   double row_norm = 0;
   bool bias = false;
   bool no_refusals = false;
+  bool persons = true;  ///< false: every row for itself, in the file's order
 
   void add_to(CLI::App& verb);
   Expected<LoadOptions> load_options(const std::string& path, LabelKind labels) const;

@@ -89,7 +89,11 @@ void RunOutputs::add_to(CLI::App& verb) {
       ->group("Output");
 }
 
-Expected<void> RunOutputs::check() const {
+Expected<void> RunOutputs::check(const std::vector<NamedPath>& read,
+                                 std::vector<NamedPath> written) const {
+  written.insert(written.end(),
+                 {{"--record", record_path_}, {"--report", report_path_}, {"--plot", plot_path_}});
+  SOTTO_TRY(check_paths_differ(read, written));
   if (!record_path_.empty()) SOTTO_TRY(check_writable(record_path_));
   if (!report_path_.empty()) SOTTO_TRY(check_writable(report_path_));
   if (!plot_path_.empty()) SOTTO_TRY(check_plot(plot_path_));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/paths.hpp"
 #include "sotto/core/vector.hpp"
 #include "sotto/oracle/api/observer.hpp"
 #include "sotto/report/chart.hpp"
@@ -18,7 +19,9 @@ class RunOutputs {
  public:
   void add_to(CLI::App& verb);
   /// To be called before anything is spent: a wrong path, or gnuplot missing, must not cost budget.
-  Expected<void> check() const;
+  /// `read` are the command's inputs, `written` what else it writes; the model's journal is among
+  /// the latter.
+  Expected<void> check(const std::vector<NamedPath>& read, std::vector<NamedPath> written) const;
   bool wanted() const;
   /// Completes the record (command line, options with their origin, prices over time) and writes
   /// what was asked for.

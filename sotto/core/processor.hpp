@@ -2,16 +2,10 @@
 
 namespace sotto {
 
-/// Whether code for x86-64-v3 (AVX2, FMA, BMI2) runs on this processor. Where kernels were compiled
-/// for it as well as for the baseline, SOTTO_HAS_X86_64_V3 is defined (cmake/SottoModule.cmake).
-inline bool runs_x86_64_v3() {
-#if defined(__x86_64__)
-  static const bool runs = __builtin_cpu_supports("x86-64-v3") != 0;
-  return runs;
-#else
-  return false;
-#endif
-}
+/// Whether code for x86-64-v3 (AVX2, FMA, BMI2 and their kin) runs on this processor. Where kernels
+/// were compiled for it as well as for the baseline, SOTTO_HAS_X86_64_V3 is defined
+/// (cmake/SottoModule.cmake).
+bool runs_x86_64_v3();
 
 /// The i-th form of a set of kernels that runs here, from the slowest; null after the last. `v3`:
 /// null where there is none.

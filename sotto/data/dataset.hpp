@@ -37,6 +37,9 @@ struct ReadOptions {
   /// The rows are public (training without privacy, test rows): classes and the number of features
   /// may be taken from them, which a note then says. Otherwise they must be declared.
   bool public_rows = false;
+  /// Persons' rows are brought together, where the schema names a unit column; false: every row is
+  /// a unit, in the file's order.
+  bool persons = true;
   Misfits misfits = Misfits::kRefuse;
   std::int64_t shown_refusals = Refusals::kShown;
 };

@@ -257,7 +257,8 @@ Expected<LoadedData> read_csv(const std::string& path,
       schema, std::move(fields), options.labels == LabelKind::kMulticlass, options.misfits);
   RowFormat format = csv_format(schema, encoder, sparse);
   format.skip_lines = skipped;
-  TableBuilder builder(dim, sparse, {data.row_norm_bound, options.bias}, schema.has_units);
+  TableBuilder builder(
+      dim, sparse, {data.row_norm_bound, options.bias}, schema.has_units && options.persons);
   SOTTO_TRY(read_rows(source, format, options, builder));
   data.table = std::move(builder).finish();
   return data;
