@@ -172,8 +172,9 @@ Expected<void> Ledger::reserve(Account& account, std::int64_t samples) {
   }
   constexpr std::int64_t kShare = 16;
   const std::int64_t chunk = std::max<std::int64_t>(1, account.spent / kShare);
-  const std::int64_t count =
-      std::min(chunk, roomy_ == &account ? std::max<std::int64_t>(1, std::min(room_, left)) : left);
+  // Beside lost releases only as many as were found to fit.
+  const std::int64_t fitting = !has_lost_ ? left : roomy_ == &account ? std::min(room_, left) : 1;
+  const std::int64_t count = std::min(chunk, std::max<std::int64_t>(1, fitting));
   const nlohmann::json line = {{"run", options_.run},
                                {"charge", to_string(account.term)},
                                {"count", count},

@@ -76,6 +76,33 @@ TEST_F(Prices, ADamagedJournalIsRefusedWithItsLine) {
   EXPECT_EQ(TempDir::read(path), text);
 }
 
+// One digit of an opening line or of a record was changed.
+TEST_F(Prices, ABudgetDoesNotOverruleThePlanBesideIt) {
+  for (const std::string method : {"dp-gd", "dp-tr"}) {
+    fs::remove(model_ + ".journal");
+    ASSERT_EQ(train({"--epsilon", "8", "--method", method}).code, 0);
+    const std::string path = model_ + ".journal";
+    std::string text = TempDir::read(path);
+    for (const std::string budget : {"0.1", "0", "-8.0"}) {
+      std::string damaged = text;
+      damaged.replace(damaged.find("\"epsilon\":8.0"), 13, "\"epsilon\":" + budget);
+      const auto told = sotto({"account", "--journal", dir_.write("damaged.journal", damaged)});
+      EXPECT_EQ(told.code, 3) << method << told.out;
+      EXPECT_THAT(told.err, HasSubstr("damaged.journal:1:"));
+    }
+    json edited = record();
+    edited["epsilon_budget"] = edited["epsilon_spent"] = edited["privacy"]["epsilon"] = 0.01;
+    EXPECT_EQ(sotto({"verify", dir_.write("edited.json", edited.dump())}).code, 5) << method;
+  }
+}
+
+/// The number after `words`.
+double number_after(const std::string& text, const std::string& words) {
+  const std::size_t at = text.find(words);
+  EXPECT_NE(at, std::string::npos) << words << " in " << text;
+  return at == std::string::npos ? 0 : std::stod(text.substr(at + words.size()));
+}
+
 /// Every key of an object, and of all that is in it.
 void collect_keys(const json& value, std::vector<std::string>& keys) {
   for (const auto& item : value.items()) {
