@@ -76,6 +76,8 @@ class RunReader {
     if (line.contains("resume")) return resume(line);
     if (!current_) return no("it comes before any opening line");
     if (runs_[*current_].closed) return no("its run has ended");
+    if (!line.contains("run") && !runs_[*current_].states_no_rule)
+      return no("it does not say to which run it belongs");
     if (line.contains("run") && line["run"].get<std::string>() != runs_[*current_].name)
       return no("it belongs to another run than the line before it");
     return line.contains("close") ? close(line) : charge(line);

@@ -153,7 +153,8 @@ Expected<Receipt> Ledger::charge_filter(const Event& event,
                             options_.planned_samples));
   SOTTO_TRY(filter_->try_spend(event));
   if (journal_) {
-    const nlohmann::json line = {{"charge", to_string(event)}, {"count", 1}, {"samples", samples}};
+    const nlohmann::json line = {
+        {"run", options_.run}, {"charge", to_string(event)}, {"count", 1}, {"samples", samples}};
     SOTTO_TRY(journal_->append(line.dump()));
   }
   for (const Term& term : wanted.terms) {

@@ -97,6 +97,64 @@ TEST_F(DamagedJournal, ALostOpeningLineAfterAKilledRunIsNoticed) {
   expect_refused(lines, 3);
 }
 
+/// Two runs under a filter, the second with more; both were killed.
+std::vector<std::string> two_filter_runs(const TempDir& dir) {
+  LedgerOptions options;
+  options.filter = "gaussian";
+  options.planned_samples = 1000;
+  options.journal_path = dir.file("m.journal");
+  for (const double epsilon : {0.5, 8.0}) {
+    options.budget = {epsilon, 1e-5};
+    options.run = fmt::format("run {}", epsilon);
+    auto ledger = Ledger::open(options);
+    EXPECT_TRUE(ledger->charge(Event::gaussian(epsilon < 1 ? 30 : 3, kRelation), 2));
+  }
+  return lines_of(TempDir::read(options.journal_path));
+}
+
+TEST_F(DamagedJournal, ALostOpeningLineAfterAKilledFilterRunIsNoticed) {
+  auto lines = two_filter_runs(dir_);
+  ASSERT_EQ(lines.size(), 4u);
+  ASSERT_THAT(lines[2], HasSubstr("\"open\""));
+  lines.erase(lines.begin() + 2);
+  expect_refused(lines, 3);
+}
+
+// Only version 0.1, whose opening lines state no rule, left out whose a charge is.
+TEST_F(DamagedJournal, AChargeOfNobodyIsRefused) {
+  for (const bool by_filter : {true, false}) {
+    LedgerOptions options = planned(dir_);
+    options.run = "r";
+    auto lines = by_filter ? two_filter_runs(dir_) : [&] {
+      { EXPECT_TRUE(Ledger::open(options)->charge(Event::gaussian(9, kRelation), 2)); }
+      return lines_of(TempDir::read(options.journal_path));
+    }();
+    auto line = nlohmann::json::parse(lines[1]);
+    ASSERT_EQ(line.erase("run"), 1u);
+    lines[1] = line.dump();
+    expect_refused(lines, 2);
+    std::filesystem::remove(options.journal_path);
+  }
+}
+
+// What no line of version 0.1 says, its price does.
+TEST(JournalsOfVersion01, AFilterIsNotChargedAnotherRunsReleases) {
+  const TempDir dir;
+  auto lines = two_filter_runs(dir);
+  lines.erase(lines.begin() + 2);
+  for (std::string& line : lines) {
+    auto json = nlohmann::json::parse(line);
+    json.erase(json.contains("open") ? "rule" : "run");
+    line = json.dump();
+  }
+  const auto runs = read_journal(dir.write("old", joined(lines)));
+  ASSERT_TRUE(runs) << runs.error().message;
+  ASSERT_EQ(runs->size(), 1u);
+  const auto told = price(runs->at(0), 1e-5);
+  ASSERT_FALSE(told);
+  EXPECT_EQ(told.error().kind, ErrorKind::kBadData);
+}
+
 // A run that was opened and neither closed nor charged may have lost its charges with the file's
 // end.
 TEST_F(DamagedJournal, AnOpeningLineAloneCostsItsPlan) {
