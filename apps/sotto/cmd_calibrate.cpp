@@ -37,7 +37,15 @@ Expected<Event> with_multiplier(const std::string& text, double z, Relation rela
         (k + 1 == text.size() || !std::isalpha(static_cast<unsigned char>(text[k + 1])));
     filled += alone ? fmt::format("{}", z) : std::string(1, text[k]);
   }
-  return parse_event(filled, relation);
+  return parse_event(filled, relation).map_error([&](Error error) {
+    if (filled != text)
+      error.message = fmt::format(
+          "z = {} gives no event: {} z stands for the noise multiplier, which may be any positive "
+          "number, for example 'repeat(1000, gaussian(z))'.",
+          z,
+          error.message);
+    return error;
+  });
 }
 
 /// A method that chooses its releases as it runs has no single multiplier to find: its filter
@@ -91,10 +99,10 @@ Expected<int> calibrate(const Arguments& arguments) {
                   "the event has no free parameter: write z for the noise multiplier, for example "
                   "'repeat(1000, gaussian(z))'.");
     const auto family = [&](double value) {
-      return *with_multiplier(arguments.event, value, relation);
+      return with_multiplier(arguments.event, value, relation);
     };
     SOTTO_ASSIGN(z, calibrate_noise(family, target, accountant));
-    event = family(z);
+    SOTTO_ASSIGN(event, family(z));
   } else {
     if (arguments.n < 1)
       return fail(ErrorKind::kUsage,

@@ -31,8 +31,9 @@ class Excess {
   Excess(const Target& target, const Accountant* accountant)
       : target_(target), accountant_(accountant) {}
 
-  Expected<double> operator()(const Event& event) const {
-    SOTTO_ASSIGN(const CanonicalEvent form, canonical(event));
+  Expected<double> operator()(const Expected<Event>& event) const {
+    if (!event) return tl::unexpected(event.error());
+    SOTTO_ASSIGN(const CanonicalEvent form, canonical(*event));
     const Accountant* accountant = accountant_;
     if (accountant == nullptr) {
       SOTTO_ASSIGN(accountant, tightest_accountant(form));
@@ -100,7 +101,7 @@ class Bracket {
 };
 
 // Shrinks the bracket to the tolerance; returns its good end.
-Expected<double> refine(Bracket bracket, const EventFamily& family, const Excess& excess) {
+Expected<double> refine(Bracket bracket, const PartialEventFamily& family, const Excess& excess) {
   while (bracket.width() > kTolerance) {
     const double at = bracket.candidate(0.45 * kTolerance);
     SOTTO_ASSIGN(const double value, excess(family(std::exp(at))));
@@ -120,7 +121,7 @@ tl::unexpected<Error> out_of_reach(const Target& target, const std::string& why)
 
 }  // namespace
 
-Expected<double> calibrate_noise(const EventFamily& family,
+Expected<double> calibrate_noise(const PartialEventFamily& family,
                                  const Target& target,
                                  const Accountant* accountant) {
   SOTTO_TRY(check_target(target));
@@ -161,7 +162,7 @@ Expected<double> calibrate_noise(const EventFamily& family,
   }
 }
 
-Expected<double> calibrate_parameter(const EventFamily& family,
+Expected<double> calibrate_parameter(const PartialEventFamily& family,
                                      double low,
                                      double high,
                                      Privacy privacy,

@@ -103,6 +103,27 @@ double number_after(const std::string& text, const std::string& words) {
   return at == std::string::npos ? 0 : std::stod(text.substr(at + words.size()));
 }
 
+TEST(CalibratedNoise, MayStandOnlyWhereAnyNumberCan) {
+  for (const char* event : {"repeat(z, gaussian(10))",
+                            "fixed_size(z, 10, gaussian(1))",
+                            "fixed_size(1, z, gaussian(1))",
+                            "poisson(0.5/z, gaussian(1))",
+                            "poisson(z, gaussian(1))"}) {
+    const auto refused = sotto({"calibrate",
+                                "--event",
+                                event,
+                                "--neighbours",
+                                "zero-out",
+                                "--epsilon",
+                                "1",
+                                "--delta",
+                                "1e-5"});
+    EXPECT_EQ(refused.code, 2) << event << refused.out;
+    EXPECT_THAT(refused.err, HasSubstr("z")) << event;
+    EXPECT_THAT(refused.err, Not(HasSubstr("internal"))) << event;
+  }
+}
+
 /// Every key of an object, and of all that is in it.
 void collect_keys(const json& value, std::vector<std::string>& keys) {
   for (const auto& item : value.items()) {
