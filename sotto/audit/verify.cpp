@@ -141,10 +141,8 @@ class Verifier {
     SOTTO_ASSIGN(const std::string quoted, field<std::string>(statement_, "accountant"));
     if (const auto accountant = find_accountant(quoted)) promise_.limit_by = *accountant;
     SOTTO_ASSIGN(samples_, count(statement_, "noise_samples"));
-    std::int64_t planned = 0;
-    std::int64_t spent = 0;
-    for (const Term& term : promise_.plan.terms) planned += term.count;
-    for (const Term& term : spent_.terms) spent += term.count;
+    const std::int64_t planned = releases(promise_.plan);
+    const std::int64_t spent = releases(spent_);
     require("noise samples",
             samples_ >= spent,
             fmt::format("{} for {} releases", samples_, spent),
@@ -159,7 +157,9 @@ class Verifier {
     if (states_no_rule_) {
       promise_.rule = by_shares ? PriceRule::kFilter : PriceRule::kPlan;
       // The mean of a release, for all that were planned.
-      promise_.samples = spent > 0 ? (samples_ + spent - 1) / spent * std::max(planned, spent) : 0;
+      const std::int64_t mean = spent > 0 ? samples_ / spent + (samples_ % spent != 0) : 0;
+      if (__builtin_mul_overflow(mean, std::max(planned, spent), &promise_.samples))
+        return out_of_range("noise_samples");
     } else {
       SOTTO_ASSIGN(promise_.rule, parse_price_rule(rule));
       SOTTO_ASSIGN(promise_.samples, count(record_, "planned_noise_samples"));
@@ -307,8 +307,9 @@ class Verifier {
     for (const auto& batch : batches) {
       SOTTO_ASSIGN(const std::string text, field<std::string>(batch, "sampling"));
       SOTTO_ASSIGN(const std::string sampling, canonical_sampling(text));
-      SOTTO_ASSIGN(const std::int64_t count, field<std::int64_t>(batch, "count"));
-      drawn[sampling] += count;
+      SOTTO_ASSIGN(const std::int64_t times, count(batch, "count"));
+      if (__builtin_add_overflow(drawn[sampling], times, &drawn[sampling]))
+        return out_of_range("drawn");
     }
     for (const auto& [sampling, count] : drawn) {
       const std::int64_t paid = charged[sampling];

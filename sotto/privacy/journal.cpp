@@ -87,9 +87,7 @@ class RunReader {
     for (std::size_t k = 0; k < runs_.size(); ++k) {
       Promise& promise = runs_[k].promise;
       if (!runs_[k].states_no_rule) continue;
-      std::int64_t releases = 0;
-      for (const Term& term : promise.plan.terms) releases += term.count;
-      promise.samples = std::max(runs_[k].samples, releases * most_samples_[k]);
+      promise.samples = std::max(runs_[k].samples, releases(promise.plan) * most_samples_[k]);
     }
     return std::move(runs_);
   }
@@ -103,9 +101,10 @@ class RunReader {
   static Expected<std::int64_t> count_in(const nlohmann::json& line,
                                          const char* name,
                                          std::int64_t least) {
-    const auto count = line.at(name).get<std::int64_t>();
-    if (count < least || count > kMost) return no(fmt::format("its '{}' is out of range", name));
-    return count;
+    const nlohmann::json& count = line.at(name);
+    if (!count.is_number_integer() || count < least || count > kMost)
+      return no(fmt::format("its '{}' is out of range", name));
+    return count.get<std::int64_t>();
   }
 
   Expected<void> open(const nlohmann::json& line, const std::string& where) {
@@ -214,7 +213,13 @@ class RunReader {
         !within(now, run.promise.plan))
       return no("its charge is not in the plan of its run");
     most_samples_[*current_] = std::max(most_samples_[*current_], samples);
-    run.samples += count * samples;
+    // Of version 0.1 they bound what all planned releases draw.
+    const std::int64_t times =
+        run.states_no_rule ? std::max(count, releases(run.promise.plan)) : count;
+    std::int64_t most = 0;
+    if (__builtin_mul_overflow(times, samples, &most) ||
+        __builtin_add_overflow(run.samples, count * samples, &run.samples))
+      return no("its 'samples' are out of range");
     run.charged.push_back(Event::repeat(count, event));
     return {};
   }

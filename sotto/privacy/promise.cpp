@@ -78,6 +78,14 @@ Expected<PriceRule> parse_price_rule(std::string_view text) {
               fmt::format("'{}' is no rule for a price; they are plan and filter", text));
 }
 
+std::int64_t releases(const CanonicalEvent& event) {
+  std::int64_t sum = 0;
+  for (const Term& term : event.terms)
+    if (__builtin_add_overflow(sum, term.count, &sum))
+      return std::numeric_limits<std::int64_t>::max();
+  return sum;
+}
+
 bool within(const CanonicalEvent& part, const CanonicalEvent& whole) {
   if (part.relation != whole.relation && !part.terms.empty()) return false;
   std::map<Term, std::int64_t, TermOrder> left;

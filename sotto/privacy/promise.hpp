@@ -36,6 +36,9 @@ struct Promise {
 /// Accountants on another processor may differ in the last digits.
 inline constexpr double kLastDigits = 1e-9;
 
+/// How many releases there are; the largest integer if there are more.
+std::int64_t releases(const CanonicalEvent& event);
+
 /// Whether every release of `part` is among those of `whole`, as often.
 bool within(const CanonicalEvent& part, const CanonicalEvent& whole);
 

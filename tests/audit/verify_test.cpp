@@ -273,6 +273,19 @@ TEST(VerifyVersion01, ABudgetDoesNotOverruleThePlan) {
     EXPECT_EQ(contradictions(held_to(golden(name), 0.1)), (Names{"epsilon", "budget"})) << name;
 }
 
+TEST(VerifyVersion01, SamplesWhoseProductOverflowsAreRefused) {
+  json record = golden("plan.json");
+  record["plan"] = "repeat(1000000000000000, gaussian(8.916603546344744))";
+  record["privacy"]["noise_samples"] = std::int64_t{1} << 53;
+  EXPECT_EQ(verify_record(record).error().kind, ErrorKind::kBadData);
+  for (const json& odd : {json(1e300), json(1.5), json(-1)}) {
+    record["privacy"]["noise_samples"] = odd;
+    const auto result = verify_record(record);
+    ASSERT_FALSE(result) << odd;
+    EXPECT_EQ(result.error().kind, ErrorKind::kBadData) << odd;
+  }
+}
+
 TEST(VerifyVersion01, WhatTheyMayTellIsFlagged) {
   for (const char* name : {"version 0.1", "grid", "class set", "clock"})
     EXPECT_TRUE(flags(golden("plan.json"), name)) << name;

@@ -155,6 +155,26 @@ TEST(JournalsOfVersion01, AFilterIsNotChargedAnotherRunsReleases) {
   EXPECT_EQ(told.error().kind, ErrorKind::kBadData);
 }
 
+// Each number alone is in range; what they say together is not.
+TEST_F(DamagedJournal, CountsWhoseProductsOverflowAreRefused) {
+  const std::string open =
+      R"x({"open":1,"run":"r","method":"m","epsilon":null,"delta":1e-5,"neighbours":"zero-out",)x"
+      R"x("plan":"repeat(1000000000000000, gaussian(1))")x";
+  const std::string rule = R"x(,"rule":"plan","samples":9007199254740992})x";
+  const auto charge = [](const std::string& count, const std::string& samples) {
+    return R"x({"run":"r","charge":"gaussian(1)","count":)x" + count + R"x(,"samples":)x" +
+           samples + "}";
+  };
+  const std::string most = "9007199254740992", steps = "500000000000000";
+  expect_refused({open + rule, charge(steps, most)}, 2);
+  const std::string sum = "18000";  // two lines' products fit, their sum does not
+  expect_refused({open + rule, charge(steps, sum), charge(steps, sum)}, 3);
+  // Version 0.1: for all that were planned.
+  expect_refused({open + "}", charge("1", most)}, 2);
+  for (const char* odd : {"1.5", "1e300", "18446744073709551615", "true"})
+    expect_refused({open + rule, charge("1", odd)}, 2);
+}
+
 // A run that was opened and neither closed nor charged may have lost its charges with the file's
 // end.
 TEST_F(DamagedJournal, AnOpeningLineAloneCostsItsPlan) {
