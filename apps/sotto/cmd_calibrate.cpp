@@ -8,6 +8,7 @@
 
 #include "exit_codes.hpp"
 #include "method_options.hpp"
+#include "sotto/core/directed_text.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/calibrate.hpp"
 #include "sotto/training/train.hpp"
@@ -67,7 +68,7 @@ int explain_filter(const Arguments& arguments, Relation relation, const std::str
       "{} filter refuses the first one that would exceed the budget.\n",
       arguments.method.name,
       filter);
-  fmt::print("a run spends epsilon {:g} of {:g} at delta {:g}, whatever it chooses ({} filter)\n",
+  fmt::print("a run spends epsilon {} of {} at delta {}, whatever it chooses ({} filter)\n",
              arguments.epsilon,
              arguments.epsilon,
              arguments.delta,
@@ -141,14 +142,13 @@ Expected<int> calibrate(const Arguments& arguments) {
                    .dump());
     return kSuccess;
   }
-  fmt::print(
-      "noise multiplier {:.8g} (noise / sensitivity; sensitivity is {} clip radius under {})\n",
-      z,
-      relation == Relation::kReplaceOne ? "twice the" : "the",
-      to_string(relation));
-  fmt::print("{} spends epsilon {:.8g} of {:g} at delta {:g} ({})\n",
+  fmt::print("noise multiplier {} (noise / sensitivity; sensitivity is {} clip radius under {})\n",
+             text_up(z, 8),
+             relation == Relation::kReplaceOne ? "twice the" : "the",
+             to_string(relation));
+  fmt::print("{} spends epsilon {} of {} at delta {} ({})\n",
              to_string(event),
-             epsilon,
+             text_up(epsilon, 8),
              arguments.epsilon,
              arguments.delta,
              accountant->name());

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "sotto/core/directed_text.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/promise.hpp"
@@ -120,7 +121,7 @@ class Verifier {
     require("statement",
             epsilon == result_.claimed_epsilon && delta == result_.delta,
             "the model's statement is the record's",
-            fmt::format("the record claims ({:g}, {:g}), its privacy statement ({:g}, {:g})",
+            fmt::format("the record claims ({}, {}), its privacy statement ({}, {})",
                         result_.claimed_epsilon,
                         result_.delta,
                         epsilon,
@@ -212,28 +213,29 @@ class Verifier {
     if (is_endless())
       add("filter", Outcome::kContradiction, "a filter without a budget grants nothing");
     const double claim = result_.claimed_epsilon;
+    const std::string claimed = text_up(claim);
     const std::string of =
         by_limit && denial.empty() ? "the limit that it was held to" : "its plan";
     require("epsilon",
             claim >= result_.price * (1 - kLastDigits) - kLastDigits,
-            fmt::format("claimed {:.6g}; {}: {:.6g}", claim, of, result_.price),
-            fmt::format("claimed {:.6g}, but the run costs {:.6g}, the price of {}, however early "
+            fmt::format("claimed {}; {}: {}", claimed, of, text_up(result_.price)),
+            fmt::format("claimed {}, but the run costs {}, the price of {}, however early "
                         "it stopped",
-                        claim,
-                        result_.price,
+                        claimed,
+                        text_up(result_.price),
                         of));
     if (!by_limit && std::isfinite(budget) && !uses_budget)
       add("calibration",
           Outcome::kFlag,
-          fmt::format("the plan costs {:.6g} of a budget of {:.6g}: calibration would have used it "
+          fmt::format("the plan costs {} of a budget of {}: calibration would have used it "
                       "up. Is the plan the one that ran?",
-                      by_quoted.value_or(least),
+                      text_up(by_quoted.value_or(least)),
                       budget));
-    require("budget",
-            denial.empty() && claim <= budget * (1 + kLastDigits),
-            std::isfinite(budget) ? fmt::format("within {:g}", budget) : "noise given by hand",
-            !denial.empty() ? denial
-                            : fmt::format("claimed {:.6g} of a budget of {:.6g}", claim, budget));
+    require(
+        "budget",
+        denial.empty() && claim <= budget * (1 + kLastDigits),
+        std::isfinite(budget) ? fmt::format("within {}", budget) : "noise given by hand",
+        !denial.empty() ? denial : fmt::format("claimed {} of a budget of {}", claimed, budget));
     return {};
   }
 

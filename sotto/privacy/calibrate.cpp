@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "sotto/core/directed_text.hpp"
+
 namespace sotto {
 namespace {
 
@@ -131,8 +133,8 @@ Expected<double> calibrate_noise(const PartialEventFamily& family,
   if (const auto rest = excess(family(std::numeric_limits<double>::infinity()));
       rest && *rest > 0) {
     return out_of_reach(target,
-                        fmt::format("the parts without this noise already cost epsilon {:.6g}.",
-                                    std::exp(*rest) * target.epsilon));
+                        fmt::format("the parts without this noise already cost epsilon {}.",
+                                    text_up(std::exp(*rest) * target.epsilon)));
   }
 
   double at = 0;
@@ -143,9 +145,9 @@ Expected<double> calibrate_noise(const PartialEventFamily& family,
     if (at == end) {
       if (was_met) return std::exp(end);
       return out_of_reach(target,
-                          fmt::format("a noise multiplier of {:g} still costs epsilon {:.6g}.",
+                          fmt::format("a noise multiplier of {:g} still costs epsilon {}.",
                                       kLargestNoise,
-                                      std::exp(value) * target.epsilon));
+                                      text_up(std::exp(value) * target.epsilon)));
     }
     // epsilon falls like 1/z or faster, so this step about reaches the target.
     const double step = std::isfinite(value) ? std::clamp(1.1 * std::abs(value), 0.1, 5.0) : 3.0;
@@ -184,9 +186,9 @@ Expected<double> calibrate_parameter(const PartialEventFamily& family,
   SOTTO_ASSIGN(const double good, excess(family(safest)));
   if (good > 0) {
     return out_of_reach(target,
-                        fmt::format("even the parameter {} costs epsilon {:.6g}.",
+                        fmt::format("even the parameter {} costs epsilon {}.",
                                     safest,
-                                    std::exp(good) * target.epsilon));
+                                    text_up(std::exp(good) * target.epsilon)));
   }
   return refine(Bracket({std::log(safest), good}, {std::log(riskiest), bad}), family, excess);
 }
@@ -207,9 +209,9 @@ Expected<std::int64_t> calibrate_count(const std::function<Event(std::int64_t)>&
   SOTTO_ASSIGN(double good_excess, excess(family(low)));
   if (good_excess > 0) {
     return out_of_reach(target,
-                        fmt::format("even a count of {} costs epsilon {:.6g}.",
+                        fmt::format("even a count of {} costs epsilon {}.",
                                     low,
-                                    std::exp(good_excess) * target.epsilon));
+                                    text_up(std::exp(good_excess) * target.epsilon)));
   }
   std::int64_t good = low;
   std::int64_t bad = low;

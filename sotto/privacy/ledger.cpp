@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/directed_text.hpp"
 
 namespace sotto {
 
@@ -37,11 +38,11 @@ Expected<Ledger> Ledger::open(LedgerOptions options) {
     if (!(ledger.epsilon_planned_ <= granted.budget.epsilon))
       return fail(
           ErrorKind::kBudget,
-          fmt::format("the plan {} costs epsilon {:.6g} at delta {}, which exceeds the budget of "
-                      "{:.6g}. Nothing was released. Use more noise, fewer steps or a larger "
+          fmt::format("the plan {} costs epsilon {} at delta {}, which exceeds the budget of {}. "
+                      "Nothing was released. Use more noise, fewer steps or a larger "
                       "--epsilon.",
                       to_string(granted.plan),
-                      ledger.epsilon_planned_,
+                      text_up(ledger.epsilon_planned_),
                       granted.budget.delta,
                       granted.budget.epsilon));
   } else {

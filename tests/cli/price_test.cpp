@@ -103,6 +103,61 @@ double number_after(const std::string& text, const std::string& words) {
   return at == std::string::npos ? 0 : std::stod(text.substr(at + words.size()));
 }
 
+// An upper bound is rounded up when it is printed, a lower one down, and noise up.
+TEST_F(Prices, NoPrintedPriceIsBelowTheExactOne) {
+  const auto run = train({"--steps", "1", "--noise-multiplier", "1.7"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const double exact = record()["epsilon_spent"];
+  EXPECT_GE(number_after(run.out, "epsilon "), exact) << run.out;
+  EXPECT_GE(number_after(run.err, "the plan costs epsilon "), exact) << run.err;
+  const auto told = sotto({"account", "--journal", model_ + ".journal"});
+  EXPECT_GE(number_after(told.out, "epsilon "), exact) << told.out;
+  EXPECT_GE(number_after(sotto({"verify", record_}).out, "its price"), exact);
+
+  for (int k = 1; k <= 20; ++k) {
+    const std::string event = "gaussian(" + std::to_string(0.3 + 0.17 * k) + ")";
+    const std::vector<std::string> ask = {
+        "account", "--event", event, "--neighbours", "zero-out", "--delta", "1e-5"};
+    auto as_json = ask;
+    as_json.emplace_back("--json");
+    const auto answer = json::parse(sotto(as_json).out)["accountants"][0];
+    const std::string row = sotto(ask).out;
+    std::istringstream words(row.substr(row.find("\ngaussian ") + 10));
+    double upper = 0, lower = 0;
+    words >> upper >> lower;
+    EXPECT_GE(upper, answer["epsilon_upper"].get<double>()) << event;
+    EXPECT_LE(lower, answer["epsilon_lower"].get<double>()) << event;
+  }
+}
+
+TEST(CalibratedNoise, AsPrintedStillMeetsItsTarget) {
+  for (int k = 1; k <= 20; ++k) {
+    const std::string epsilon = std::to_string(0.2 + 0.31 * k);
+    const auto found = sotto({"calibrate",
+                              "--event",
+                              "repeat(10, gaussian(z))",
+                              "--neighbours",
+                              "zero-out",
+                              "--epsilon",
+                              epsilon,
+                              "--delta",
+                              "1e-5"});
+    ASSERT_EQ(found.code, 0) << found.err;
+    const std::string z = found.out.substr(17, found.out.find(' ', 17) - 17);
+    const auto spent = sotto({"account",
+                              "--event",
+                              "repeat(10, gaussian(" + z + "))",
+                              "--neighbours",
+                              "zero-out",
+                              "--delta",
+                              "1e-5",
+                              "--json"});
+    EXPECT_LE(json::parse(spent.out)["accountants"][0]["epsilon_upper"].get<double>(),
+              std::stod(epsilon))
+        << z;
+  }
+}
+
 TEST(CalibratedNoise, MayStandOnlyWhereAnyNumberCan) {
   for (const char* event : {"repeat(z, gaussian(10))",
                             "fixed_size(z, 10, gaussian(1))",
