@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exit_codes.hpp"
+#include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/accountant/pld.hpp"
@@ -107,9 +108,9 @@ Expected<int> account_formula(const std::string& method, const FormulaInputs& in
   fmt::print("{} as printed in {}\n", method, formula.source);
   fmt::print("  noise      {:.6g} ({})\n", formula.noise, formula.noise_meaning);
   fmt::print("  releases   {} ({})\n", to_string(formula.event), to_string(inputs.relation));
-  fmt::print("  claims     epsilon {:g} at delta {:g}\n", inputs.epsilon, inputs.delta);
-  fmt::print("  spends     epsilon {:.6g} ({}): {}\n",
-             spent,
+  fmt::print("  claims     epsilon {} at delta {}\n", inputs.epsilon, inputs.delta);
+  fmt::print("  spends     epsilon {} ({}): {}\n",
+             text_up(spent),
              accountant->name(),
              spent > inputs.epsilon
                  ? "MORE than claimed"

@@ -10,6 +10,7 @@
 #include "exit_codes.hpp"
 #include "progress.hpp"
 #include "sotto/audit/audit_page.hpp"
+#include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/paths.hpp"
 #include "sotto/objective/glm.hpp"
@@ -140,17 +141,17 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
             .dump());
   } else {
     fmt::print("NOT private: {}\n", kNotCovered);
-    fmt::print("{}{}: {} (claimed epsilon {:.4g} at delta {:g}, zero-out)\n",
+    fmt::print("{}{}: {} (claimed epsilon {} at delta {}, zero-out)\n",
                arguments.train.method,
                is_network ? " on " + arguments.network.model : "",
                verdict,
-               claimed,
-               arguments.train.delta);
+               text_up(claimed, 4),
+               text_up(arguments.train.delta));
     fmt::print(
-        "epsilon is at least {:.4f} with confidence {:g}: {} of {} guesses right, {} of {} "
+        "epsilon is at least {} with confidence {:g}: {} of {} guesses right, {} of {} "
         "canaries "
         "left open\n",
-        report.guess.lower_bound,
+        text_down(report.guess.lower_bound, 5),
         arguments.options.confidence,
         report.guess.correct,
         report.guess.guesses,

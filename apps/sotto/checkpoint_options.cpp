@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "sotto/core/directed_text.hpp"
+
 namespace sotto::app {
 namespace {
 
@@ -54,9 +56,9 @@ void CheckpointArguments::tell_interrupted(const RunRecord& record,
                                            const std::string& journal_path) const {
   const std::string costs =
       record.privacy.is_private
-          ? fmt::format("It costs its whole {}, epsilon {:.4g}, however early it stopped. ",
+          ? fmt::format("It costs its whole {}, epsilon {}, however early it stopped. ",
                         record.privacy.rule == "filter" ? "budget" : "plan",
-                        record.privacy.epsilon)
+                        text_up(record.privacy.epsilon, 4))
           : "";
   if (path.empty())
     fmt::print(stderr,

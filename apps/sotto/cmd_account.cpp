@@ -10,6 +10,7 @@
 
 #include "account_extras.hpp"
 #include "exit_codes.hpp"
+#include "sotto/core/directed_text.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/journal.hpp"
@@ -92,17 +93,17 @@ void print_answers(const Event& event,
     fmt::print("{}\n", result.dump());
     return;
   }
-  fmt::print("{} ({}), {} {:g}\n",
+  fmt::print("{} ({}), {} {}\n",
              to_string(event),
              arguments.neighbours,
              arguments.delta ? "delta" : "epsilon",
              arguments.delta ? *arguments.delta : *arguments.epsilon);
   fmt::print("{:<11} {:>14} {:>14} {:>10}\n", "accountant", unknown + " <=", "and >=", "ms");
   for (const auto& [name, interval, ms] : answers)
-    fmt::print("{:<11} {:>14.8g} {:>14} {:>10.3f}\n",
+    fmt::print("{:<11} {:>14} {:>14} {:>10.3f}\n",
                name,
-               interval.upper,
-               interval.lower > 0 ? fmt::format("{:.8g}", interval.lower) : "-",
+               text_up(interval.upper, 8),
+               interval.lower > 0 ? text_down(interval.lower, 8) : "-",
                ms);
 }
 
@@ -130,10 +131,10 @@ Expected<int> account_journal(const Arguments& arguments) {
                       {"restated", run.states_no_rule}});
       if (promise.rule == PriceRule::kPlan) list.back()["plan"] = to_string(to_event(promise.plan));
     } else {
-      fmt::print("{}: epsilon {:.6g} at delta {:g} ({}), the price of its {}; {} {}\n",
+      fmt::print("{}: epsilon {} at delta {} ({}), the price of its {}; {} {}\n",
                  run.method,
-                 epsilon,
-                 delta,
+                 text_up(epsilon),
+                 text_up(delta),
                  to_string(run.relation),
                  promise.rule == PriceRule::kFilter ? "filter's budget"
                                                     : "plan " + to_string(to_event(promise.plan)),

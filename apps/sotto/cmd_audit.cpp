@@ -17,6 +17,7 @@
 #include "sotto/audit/audit_page.hpp"
 #include "sotto/audit/method_audit.hpp"
 #include "sotto/audit/score_file.hpp"
+#include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/core/paths.hpp"
@@ -180,7 +181,7 @@ void print_report(const Arguments& arguments,
     fmt::print("{}\n", json.dump());
     return;
   }
-  fmt::print("{}{}: {} (claimed epsilon {:g} at delta {:g}, {})\n",
+  fmt::print("{}{}: {} (claimed epsilon {} at delta {}, {})\n",
              options.method,
              options.network ? " on " + options.network->name : "",
              to_string(report.verdict),
@@ -188,12 +189,12 @@ void print_report(const Arguments& arguments,
              options.delta,
              to_string(options.relation));
   fmt::print(
-      "epsilon is at least {:.4f} with confidence {:g} by the claimed trade-off curve ({}), "
-      "{:.4f} by (epsilon, delta) alone\n",
-      judged.lower_bound,
+      "epsilon is at least {} with confidence {:g} by the claimed trade-off curve ({}), "
+      "{} by (epsilon, delta) alone\n",
+      text_down(judged.lower_bound, 5),
       options.confidence,
       report.curve,
-      judged.plain_bound);
+      text_down(judged.plain_bound, 5));
   fmt::print(
       "{} runs a world, view {}, canary {}; the best test erred on {} of {} runs without the "
       "canary and on {} of {} with it\n",

@@ -8,6 +8,7 @@
 
 #include "exit_codes.hpp"
 #include "method_options.hpp"
+#include "sotto/core/directed_text.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/calibrate.hpp"
 #include "sotto/training/train.hpp"
@@ -37,7 +38,15 @@ Expected<Event> with_multiplier(const std::string& text, double z, Relation rela
         (k + 1 == text.size() || !std::isalpha(static_cast<unsigned char>(text[k + 1])));
     filled += alone ? fmt::format("{}", z) : std::string(1, text[k]);
   }
-  return parse_event(filled, relation);
+  return parse_event(filled, relation).map_error([&](Error error) {
+    if (filled != text)
+      error.message = fmt::format(
+          "z = {} gives no event: {} z stands for the noise multiplier, which may be any positive "
+          "number, for example 'repeat(1000, gaussian(z))'.",
+          z,
+          error.message);
+    return error;
+  });
 }
 
 /// A method that chooses its releases as it runs has no single multiplier to find: its filter
@@ -59,7 +68,7 @@ int explain_filter(const Arguments& arguments, Relation relation, const std::str
       "{} filter refuses the first one that would exceed the budget.\n",
       arguments.method.name,
       filter);
-  fmt::print("a run spends epsilon {:g} of {:g} at delta {:g}, whatever it chooses ({} filter)\n",
+  fmt::print("a run spends epsilon {} of {} at delta {}, whatever it chooses ({} filter)\n",
              arguments.epsilon,
              arguments.epsilon,
              arguments.delta,
@@ -91,10 +100,10 @@ Expected<int> calibrate(const Arguments& arguments) {
                   "the event has no free parameter: write z for the noise multiplier, for example "
                   "'repeat(1000, gaussian(z))'.");
     const auto family = [&](double value) {
-      return *with_multiplier(arguments.event, value, relation);
+      return with_multiplier(arguments.event, value, relation);
     };
     SOTTO_ASSIGN(z, calibrate_noise(family, target, accountant));
-    event = family(z);
+    SOTTO_ASSIGN(event, family(z));
   } else {
     if (arguments.n < 1)
       return fail(ErrorKind::kUsage,
@@ -133,14 +142,13 @@ Expected<int> calibrate(const Arguments& arguments) {
                    .dump());
     return kSuccess;
   }
-  fmt::print(
-      "noise multiplier {:.8g} (noise / sensitivity; sensitivity is {} clip radius under {})\n",
-      z,
-      relation == Relation::kReplaceOne ? "twice the" : "the",
-      to_string(relation));
-  fmt::print("{} spends epsilon {:.8g} of {:g} at delta {:g} ({})\n",
+  fmt::print("noise multiplier {} (noise / sensitivity; sensitivity is {} clip radius under {})\n",
+             text_up(z, 8),
+             relation == Relation::kReplaceOne ? "twice the" : "the",
+             to_string(relation));
+  fmt::print("{} spends epsilon {} of {} at delta {} ({})\n",
              to_string(event),
-             epsilon,
+             text_up(epsilon, 8),
              arguments.epsilon,
              arguments.delta,
              accountant->name());

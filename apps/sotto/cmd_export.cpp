@@ -4,6 +4,7 @@
 #include <string>
 
 #include "exit_codes.hpp"
+#include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/paths.hpp"
 #include "sotto/model/model.hpp"
@@ -32,9 +33,9 @@ Expected<int> export_model(const Arguments& arguments) {
   fmt::print("{} written: {} weights, {}\n",
              arguments.output_path,
              model.w.size(),
-             model.privacy.is_private ? fmt::format("epsilon {:.6g}, delta {:g} ({})",
-                                                    model.privacy.epsilon,
-                                                    model.privacy.delta,
+             model.privacy.is_private ? fmt::format("epsilon {}, delta {} ({})",
+                                                    text_up(model.privacy.epsilon),
+                                                    text_up(model.privacy.delta),
                                                     to_string(model.privacy.neighbours))
                                       : std::string("not private"));
   return kSuccess;

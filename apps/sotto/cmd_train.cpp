@@ -18,6 +18,7 @@
 #include "progress.hpp"
 #include "public_test.hpp"
 #include "run_outputs.hpp"
+#include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/objective/glm.hpp"
@@ -188,19 +189,19 @@ void print_prepared(const PreparedRun& run,
   if (!run.method->is_private) return;
   if (!run.plan.filter.empty())
     fmt::print(stderr,
-               "releases are chosen during the run; the {} filter ends it at epsilon {:.5g}, delta "
-               "{:g} ({})\n",
+               "releases are chosen during the run; the {} filter ends it at epsilon {}, delta "
+               "{} ({})\n",
                run.plan.filter,
-               run.epsilon_planned,
-               options.delta,
+               text_up(run.epsilon_planned, 5),
+               text_up(options.delta),
                to_string(problem.relation));
   else
     fmt::print(stderr,
-               "noise multiplier {:.5g}{}; the plan costs epsilon {:.5g} at delta {:g} ({}, {})\n",
-               run.noise_multiplier,
+               "noise multiplier {}{}; the plan costs epsilon {} at delta {} ({}, {})\n",
+               text_up(run.noise_multiplier, 5),
                options.noise_multiplier ? "" : " (calibrated)",
-               run.epsilon_planned,
-               options.delta,
+               text_up(run.epsilon_planned, 5),
+               text_up(options.delta),
                to_string(problem.relation),
                run.accountant->name());
 }

@@ -7,6 +7,7 @@
 
 #include "exit_codes.hpp"
 #include "sotto/audit/verify.hpp"
+#include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "verbs.hpp"
 
@@ -45,10 +46,12 @@ void print(const Verification& result, bool as_json) {
   if (result.is_private) {
     fmt::print("{:<12} {:>12}\n", "accountant", "epsilon");
     for (const auto& [accountant, epsilon, claimed] : result.prices)
-      fmt::print("{:<12} {:>12.6g}{}\n", accountant, epsilon, claimed ? "   (claimed)" : "");
-    fmt::print(
-        "{:<12} {:>12.6g}   at delta {:g}\n", "the record", result.claimed_epsilon, result.delta);
-    fmt::print("{:<12} {:>12.6g}   by what was promised\n\n", "its price", result.price);
+      fmt::print("{:<12} {:>12}{}\n", accountant, text_up(epsilon), claimed ? "   (claimed)" : "");
+    fmt::print("{:<12} {:>12}   at delta {}\n",
+               "the record",
+               text_up(result.claimed_epsilon),
+               text_up(result.delta));
+    fmt::print("{:<12} {:>12}   by what was promised\n\n", "its price", text_up(result.price));
   }
   for (const auto& [name, outcome, detail] : result.checks)
     fmt::print("{:<14} {:<24} {}\n", to_string(outcome), name, detail);

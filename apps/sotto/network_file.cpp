@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/model/model.hpp"
 #include "sotto/model/onnx/onnx.hpp"
@@ -12,11 +13,11 @@ namespace {
 std::string warning_of(const PrivacyStatement& privacy, const std::string& path) {
   if (!privacy.is_private) return "";
   return fmt::format(
-      "{} was trained privately (epsilon {:.6g}, delta {:g}); this run's statement does not count "
+      "{} was trained privately (epsilon {}, delta {}); this run's statement does not count "
       "that. If it was trained on the same people, they are owed the sum of both.",
       path,
-      privacy.epsilon,
-      privacy.delta);
+      text_up(privacy.epsilon),
+      text_up(privacy.delta));
 }
 
 }  // namespace

@@ -18,14 +18,13 @@ struct VerdictWords {
 VerdictWords words_for(const AuditReport& report, const MethodAuditOptions& options) {
   switch (report.verdict) {
     case Verdict::kContradicts:
-      return {
-          Tone::kDanger,
-          "The claim is contradicted",
-          fmt::format("The attack shows an epsilon of at least {}, more than the claimed {:g}. A "
-                      "correct method has this bad luck in at most {:.3g} % of audits.",
-                      rounded_down(report.judgement.lower_bound),
-                      options.epsilon,
-                      100 * (1 - options.confidence))};
+      return {Tone::kDanger,
+              "The claim is contradicted",
+              fmt::format("The attack shows an epsilon of at least {}, more than the claimed {}. A "
+                          "correct method has this bad luck in at most {:.3g} % of audits.",
+                          rounded_down(report.judgement.lower_bound),
+                          rounded_up(options.epsilon, 6),
+                          100 * (1 - options.confidence))};
     case Verdict::kNotEnoughPower:
       return {Tone::kWarning,
               "Consistent so far, but there were too few runs to tell",
@@ -86,14 +85,14 @@ std::string audit_page(const MethodAuditOptions& options,
   Page page(fmt::format("Audit: {}", options.method),
             fmt::format("{}: claimed epsilon {} at delta {}, {}",
                         to_string(report.verdict),
-                        short_text(options.epsilon),
-                        short_text(options.delta),
+                        rounded_up(options.epsilon, 6),
+                        rounded_up(options.delta),
                         to_string(options.relation)));
   page.heading("Verdict");
   const VerdictWords words = words_for(report, options);
   page.banner(words.tone, words.title, words.text);
   page.figures(
-      {{"claimed epsilon", fmt::format("{:g}", options.epsilon), "at most"},
+      {{"claimed epsilon", rounded_up(options.epsilon, 6), "at most"},
        {"found", rounded_down(judged.lower_bound), "at least"},
        {"confidence", fmt::format("{:g} %", 100 * options.confidence), "of the lower bound"},
        {"runs", with_commas(report.runs), "of each of the two worlds"}});
@@ -146,8 +145,8 @@ std::string one_run_page(const TrainOptions& train,
   Page page(fmt::format("Audit in one run: {}", train.method),
             fmt::format("{}: claimed epsilon {} at delta {}, zero-out",
                         contradicts ? "contradicts the claim" : "consistent",
-                        rounded(report.epsilon),
-                        short_text(train.delta)));
+                        rounded_up(report.epsilon),
+                        rounded_up(train.delta)));
   page.banner(
       Tone::kDanger,
       "NOT PRIVATE: for the data's owner only",
@@ -161,7 +160,7 @@ std::string one_run_page(const TrainOptions& train,
       "One real training run with made-up records, the canaries, each inserted by a fair "
       "coin; the attacker guesses from the released gradients which ones were. The bound is "
       "weaker than that of a full audit, but it is about this run.");
-  page.figures({{"claimed epsilon", rounded(report.epsilon), "at most"},
+  page.figures({{"claimed epsilon", rounded_up(report.epsilon), "at most"},
                 {"found", rounded_down(guess.lower_bound), "at least"},
                 {"guesses", fmt::format("{} of {}", guess.correct, guess.guesses), "right"},
                 {"canaries", with_commas(options.canaries), ""}});

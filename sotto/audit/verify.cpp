@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "sotto/core/directed_text.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/promise.hpp"
@@ -18,8 +19,6 @@ namespace sotto {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-/// Accountants on another processor may differ in the last digits.
-constexpr double kSlack = 1e-9;
 /// The part of a budget that a calibrated plan uses at least.
 constexpr double kCalibrated = 0.999;
 
@@ -44,6 +43,19 @@ Expected<double> number(const nlohmann::json& json, const char* name) {
   return field<double>(json, name);
 }
 
+tl::unexpected<Error> out_of_range(const char* name) {
+  return fail(ErrorKind::kBadData,
+              fmt::format("the run record's field '{}' is out of range.", name));
+}
+
+/// A whole number that is not negative.
+Expected<std::int64_t> count(const nlohmann::json& json, const char* name) {
+  SOTTO_ASSIGN(const nlohmann::json value, field<nlohmann::json>(json, name));
+  constexpr std::int64_t kMost = std::int64_t{1} << 53;
+  if (!value.is_number_integer() || value < 0 || value > kMost) return out_of_range(name);
+  return value.get<std::int64_t>();
+}
+
 class Verifier {
  public:
   explicit Verifier(const nlohmann::json& record) : record_(record) {}
@@ -55,6 +67,7 @@ class Verifier {
     SOTTO_ASSIGN(result_.is_private, field<bool>(record_, "private"));
     SOTTO_ASSIGN(result_.claimed_epsilon, number(record_, "epsilon_spent"));
     SOTTO_ASSIGN(result_.delta, field<double>(record_, "delta"));
+    if (!(result_.delta >= 0 && result_.delta < 1)) return out_of_range("delta");
     flags();
     if (!result_.is_private) {
       add("claim", Outcome::kFlag, "the run claims no privacy; there is nothing to verify");
@@ -108,7 +121,7 @@ class Verifier {
     require("statement",
             epsilon == result_.claimed_epsilon && delta == result_.delta,
             "the model's statement is the record's",
-            fmt::format("the record claims ({:g}, {:g}), its privacy statement ({:g}, {:g})",
+            fmt::format("the record claims ({}, {}), its privacy statement ({}, {})",
                         result_.claimed_epsilon,
                         result_.delta,
                         epsilon,
@@ -126,11 +139,11 @@ class Verifier {
     SOTTO_ASSIGN(const std::string text, field<std::string>(record_, "plan"));
     SOTTO_ASSIGN(const Event event, parse_event(text, relation_));
     SOTTO_ASSIGN(promise_.plan, canonical(event));
-    SOTTO_ASSIGN(samples_, field<std::int64_t>(statement_, "noise_samples"));
-    std::int64_t planned = 0;
-    std::int64_t spent = 0;
-    for (const Term& term : promise_.plan.terms) planned += term.count;
-    for (const Term& term : spent_.terms) spent += term.count;
+    SOTTO_ASSIGN(const std::string quoted, field<std::string>(statement_, "accountant"));
+    if (const auto accountant = find_accountant(quoted)) promise_.limit_by = *accountant;
+    SOTTO_ASSIGN(samples_, count(statement_, "noise_samples"));
+    const std::int64_t planned = releases(promise_.plan);
+    const std::int64_t spent = releases(spent_);
     require("noise samples",
             samples_ >= spent,
             fmt::format("{} for {} releases", samples_, spent),
@@ -141,13 +154,16 @@ class Verifier {
         by_shares |= point.is_object() && point.contains("filter_share");
     const std::string rule = statement_.value("rule", "");
     states_no_rule_ = rule.empty();
+    promise_.states_samples = !states_no_rule_;
     if (states_no_rule_) {
       promise_.rule = by_shares ? PriceRule::kFilter : PriceRule::kPlan;
       // The mean of a release, for all that were planned.
-      promise_.samples = spent > 0 ? (samples_ + spent - 1) / spent * std::max(planned, spent) : 0;
+      const std::int64_t mean = spent > 0 ? samples_ / spent + (samples_ % spent != 0) : 0;
+      if (__builtin_mul_overflow(mean, std::max(planned, spent), &promise_.samples))
+        return out_of_range("noise_samples");
     } else {
       SOTTO_ASSIGN(promise_.rule, parse_price_rule(rule));
-      SOTTO_ASSIGN(promise_.samples, field<std::int64_t>(record_, "planned_noise_samples"));
+      SOTTO_ASSIGN(promise_.samples, count(record_, "planned_noise_samples"));
       require("rule",
               !by_shares || promise_.rule == PriceRule::kFilter,
               "priced by its " + rule,
@@ -184,39 +200,57 @@ class Verifier {
             fmt::format("the record quotes {}, which has no theorem for these events", quoted));
     // Calibration leaves nothing of a budget: what does was granted by a filter, or cut.
     const bool uses_budget = by_quoted && *by_quoted >= kCalibrated * budget;
-    const bool lost =
-        record_.contains("lost") || (states_no_rule_ && least > budget * (1 + kSlack));
-    const bool by_limit = promise_.rule == PriceRule::kFilter || lost ||
+    const bool by_limit = promise_.rule == PriceRule::kFilter || record_.contains("lost") ||
                           (states_no_rule_ && std::isfinite(budget) && !uses_budget);
-    // What a plan of the same releases would cost says nothing of a run that was held to a limit.
-    if (by_limit) result_.prices.clear();
+    SOTTO_ASSIGN(const std::string denial, denied());
     result_.price = spent_.terms.empty()                ? 0
+                    : !denial.empty()                   ? std::max(least, budget)
                     : by_limit && std::isfinite(budget) ? budget
+                    : by_limit && by_quoted             ? *by_quoted
                                                         : std::min(least, budget);
-    if (promise_.rule == PriceRule::kFilter && !std::isfinite(budget))
+    // What a plan of the same releases would cost says nothing of a run that was held to a limit.
+    if (by_limit && denial.empty()) result_.prices.clear();
+    if (is_endless())
       add("filter", Outcome::kContradiction, "a filter without a budget grants nothing");
     const double claim = result_.claimed_epsilon;
-    const std::string of = by_limit ? "the limit that it was held to" : "its plan";
+    const std::string claimed = text_up(claim);
+    const std::string of =
+        by_limit && denial.empty() ? "the limit that it was held to" : "its plan";
     require("epsilon",
-            claim >= result_.price * (1 - kSlack) - kSlack,
-            fmt::format("claimed {:.6g}; {}: {:.6g}", claim, of, result_.price),
-            fmt::format("claimed {:.6g}, but the run costs {:.6g}, the price of {}, however early "
+            claim >= result_.price * (1 - kLastDigits) - kLastDigits,
+            fmt::format("claimed {}; {}: {}", claimed, of, text_up(result_.price)),
+            fmt::format("claimed {}, but the run costs {}, the price of {}, however early "
                         "it stopped",
-                        claim,
-                        result_.price,
+                        claimed,
+                        text_up(result_.price),
                         of));
     if (!by_limit && std::isfinite(budget) && !uses_budget)
       add("calibration",
           Outcome::kFlag,
-          fmt::format("the plan costs {:.6g} of a budget of {:.6g}: calibration would have used it "
+          fmt::format("the plan costs {} of a budget of {}: calibration would have used it "
                       "up. Is the plan the one that ran?",
-                      by_quoted.value_or(least),
+                      text_up(by_quoted.value_or(least)),
                       budget));
-    require("budget",
-            claim <= budget * (1 + kSlack),
-            std::isfinite(budget) ? fmt::format("within {:g}", budget) : "noise given by hand",
-            fmt::format("claimed {:.6g} of a budget of {:.6g}", claim, budget));
+    require(
+        "budget",
+        denial.empty() && claim <= budget * (1 + kLastDigits),
+        std::isfinite(budget) ? fmt::format("within {}", budget) : "noise given by hand",
+        !denial.empty() ? denial : fmt::format("claimed {} of a budget of {}", claimed, budget));
     return {};
+  }
+
+  bool is_endless() const {
+    return promise_.rule == PriceRule::kFilter && !std::isfinite(promise_.budget.epsilon);
+  }
+
+  /// Why the budget can't have granted what was planned and charged; empty if it can.
+  Expected<std::string> denied() const {
+    const double budget = promise_.budget.epsilon;
+    if (!(budget > 0)) return fmt::format("a budget of {} grants nothing", budget);
+    const auto granted = check_granted(promise_, spent_, samples_);
+    if (granted || is_endless()) return std::string();
+    if (granted.error().kind != ErrorKind::kBadData) return tl::unexpected(granted.error());
+    return granted.error().message;
   }
 
   Expected<void> plan() {
@@ -275,8 +309,9 @@ class Verifier {
     for (const auto& batch : batches) {
       SOTTO_ASSIGN(const std::string text, field<std::string>(batch, "sampling"));
       SOTTO_ASSIGN(const std::string sampling, canonical_sampling(text));
-      SOTTO_ASSIGN(const std::int64_t count, field<std::int64_t>(batch, "count"));
-      drawn[sampling] += count;
+      SOTTO_ASSIGN(const std::int64_t times, count(batch, "count"));
+      if (__builtin_add_overflow(drawn[sampling], times, &drawn[sampling]))
+        return out_of_range("drawn");
     }
     for (const auto& [sampling, count] : drawn) {
       const std::int64_t paid = charged[sampling];

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "sotto/core/directed_text.hpp"
+
 namespace sotto {
 
 Expected<void> check(const Target& target) {
@@ -33,12 +35,12 @@ Expected<Target> ideal_target(const Target& target, std::int64_t samples) {
     return fail(
         ErrorKind::kBudget,
         fmt::format("delta {} is too small for {} noise samples at epsilon {}: their distance "
-                    "from the ideal law (2^-60 each) already costs {:.3g}. Use a larger --delta "
+                    "from the ideal law (2^-60 each) already costs {}. Use a larger --delta "
                     "or fewer steps.",
                     target.delta,
                     samples,
                     target.epsilon,
-                    sampler_delta(samples, target.epsilon)));
+                    text_up(sampler_delta(samples, target.epsilon), 3)));
   return Target{target.epsilon, remaining};
 }
 

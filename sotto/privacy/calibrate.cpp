@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "sotto/core/directed_text.hpp"
+
 namespace sotto {
 namespace {
 
@@ -31,8 +33,9 @@ class Excess {
   Excess(const Target& target, const Accountant* accountant)
       : target_(target), accountant_(accountant) {}
 
-  Expected<double> operator()(const Event& event) const {
-    SOTTO_ASSIGN(const CanonicalEvent form, canonical(event));
+  Expected<double> operator()(const Expected<Event>& event) const {
+    if (!event) return tl::unexpected(event.error());
+    SOTTO_ASSIGN(const CanonicalEvent form, canonical(*event));
     const Accountant* accountant = accountant_;
     if (accountant == nullptr) {
       SOTTO_ASSIGN(accountant, tightest_accountant(form));
@@ -100,7 +103,7 @@ class Bracket {
 };
 
 // Shrinks the bracket to the tolerance; returns its good end.
-Expected<double> refine(Bracket bracket, const EventFamily& family, const Excess& excess) {
+Expected<double> refine(Bracket bracket, const PartialEventFamily& family, const Excess& excess) {
   while (bracket.width() > kTolerance) {
     const double at = bracket.candidate(0.45 * kTolerance);
     SOTTO_ASSIGN(const double value, excess(family(std::exp(at))));
@@ -120,7 +123,7 @@ tl::unexpected<Error> out_of_reach(const Target& target, const std::string& why)
 
 }  // namespace
 
-Expected<double> calibrate_noise(const EventFamily& family,
+Expected<double> calibrate_noise(const PartialEventFamily& family,
                                  const Target& target,
                                  const Accountant* accountant) {
   SOTTO_TRY(check_target(target));
@@ -130,8 +133,8 @@ Expected<double> calibrate_noise(const EventFamily& family,
   if (const auto rest = excess(family(std::numeric_limits<double>::infinity()));
       rest && *rest > 0) {
     return out_of_reach(target,
-                        fmt::format("the parts without this noise already cost epsilon {:.6g}.",
-                                    std::exp(*rest) * target.epsilon));
+                        fmt::format("the parts without this noise already cost epsilon {}.",
+                                    text_up(std::exp(*rest) * target.epsilon)));
   }
 
   double at = 0;
@@ -142,9 +145,9 @@ Expected<double> calibrate_noise(const EventFamily& family,
     if (at == end) {
       if (was_met) return std::exp(end);
       return out_of_reach(target,
-                          fmt::format("a noise multiplier of {:g} still costs epsilon {:.6g}.",
+                          fmt::format("a noise multiplier of {:g} still costs epsilon {}.",
                                       kLargestNoise,
-                                      std::exp(value) * target.epsilon));
+                                      text_up(std::exp(value) * target.epsilon)));
     }
     // epsilon falls like 1/z or faster, so this step about reaches the target.
     const double step = std::isfinite(value) ? std::clamp(1.1 * std::abs(value), 0.1, 5.0) : 3.0;
@@ -161,7 +164,7 @@ Expected<double> calibrate_noise(const EventFamily& family,
   }
 }
 
-Expected<double> calibrate_parameter(const EventFamily& family,
+Expected<double> calibrate_parameter(const PartialEventFamily& family,
                                      double low,
                                      double high,
                                      Privacy privacy,
@@ -183,9 +186,9 @@ Expected<double> calibrate_parameter(const EventFamily& family,
   SOTTO_ASSIGN(const double good, excess(family(safest)));
   if (good > 0) {
     return out_of_reach(target,
-                        fmt::format("even the parameter {} costs epsilon {:.6g}.",
+                        fmt::format("even the parameter {} costs epsilon {}.",
                                     safest,
-                                    std::exp(good) * target.epsilon));
+                                    text_up(std::exp(good) * target.epsilon)));
   }
   return refine(Bracket({std::log(safest), good}, {std::log(riskiest), bad}), family, excess);
 }
@@ -206,9 +209,9 @@ Expected<std::int64_t> calibrate_count(const std::function<Event(std::int64_t)>&
   SOTTO_ASSIGN(double good_excess, excess(family(low)));
   if (good_excess > 0) {
     return out_of_reach(target,
-                        fmt::format("even a count of {} costs epsilon {:.6g}.",
+                        fmt::format("even a count of {} costs epsilon {}.",
                                     low,
-                                    std::exp(good_excess) * target.epsilon));
+                                    text_up(std::exp(good_excess) * target.epsilon)));
   }
   std::int64_t good = low;
   std::int64_t bad = low;

@@ -16,12 +16,14 @@ struct Target {
 
 /// A family of events with one free parameter, e.g. the noise multiplier of a plan.
 using EventFamily = std::function<Event(double)>;
+/// One in which not every number gives an event: what fails ends a calibration, with its error.
+using PartialEventFamily = std::function<Expected<Event>(double)>;
 
 /// The smallest noise multiplier z, to 1e-6 relative, for which family(z) meets the target by the
 /// accountant's *upper* bound; `family` must get more private as z grows. Accountant null: the
 /// tightest one that supports the family. A target that no noise can meet is a budget error. Needs
 /// about ten calls of the accountant.
-Expected<double> calibrate_noise(const EventFamily& family,
+Expected<double> calibrate_noise(const PartialEventFamily& family,
                                  const Target& target,
                                  const Accountant* accountant = nullptr);
 
@@ -30,7 +32,7 @@ enum class Privacy { kGrowsWithParameter, kShrinksWithParameter };
 /// The extreme value in [low, high], to 1e-6 relative, that meets the target: the smallest one
 /// where privacy grows with the parameter, the largest one where it shrinks (e.g. a sampling rate).
 /// Needs 0 < low <= high < infinity. A budget error if no value in the range meets the target.
-Expected<double> calibrate_parameter(const EventFamily& family,
+Expected<double> calibrate_parameter(const PartialEventFamily& family,
                                      double low,
                                      double high,
                                      Privacy privacy,

@@ -153,7 +153,11 @@ class Parser {
     ++position_;
     SOTTO_ASSIGN(const double denominator, decimal());
     if (!(denominator > 0)) return error("expected a positive number after '/'");
-    return numerator / denominator;
+    const double quotient = numerator / denominator;
+    // Neither is nothing made of something, nor everything.
+    if ((quotient == 0 && numerator != 0) || (std::isinf(quotient) && std::isfinite(numerator)))
+      return error("this quotient is too large or too small for a double");
+    return quotient;
   }
 
   Expected<std::int64_t> integer() {

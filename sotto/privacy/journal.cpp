@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "sotto/core/file.hpp"
@@ -26,14 +28,17 @@ struct Lines {
   std::size_t torn_at = 0;  ///< where it begins
 };
 
-tl::unexpected<Error> refused(const std::string& path, std::size_t number, const std::string& why) {
-  return fail(
-      ErrorKind::kBadData,
-      fmt::format("{}:{}: {}. Nobody can tell what was spent from a journal that lost "
-                  "something: put back a copy from before it was damaged (docs/accounting.md).",
-                  path,
-                  number,
-                  why));
+std::string place(const std::string& path, std::size_t number) {
+  return fmt::format("{}:{}", path, number);
+}
+
+tl::unexpected<Error> refused(const std::string& where, const std::string& why) {
+  return fail(ErrorKind::kBadData,
+              fmt::format("{}: {}. Nobody can tell what was spent from a journal that lost "
+                          "something: put back a copy from before it was damaged "
+                          "(docs/accounting.md).",
+                          where,
+                          why));
 }
 
 Expected<Lines> read_lines(const std::string& path) {
@@ -50,8 +55,8 @@ Expected<Lines> read_lines(const std::string& path) {
       // A write that did not finish ends the file, without the newline that is its last byte;
       // nothing was released for it.
       if (lines.ended)
-        return refused(
-            path, lines.all.size() + 1, "this line can't be read, and was not cut short");
+        return refused(place(path, lines.all.size() + 1),
+                       "this line can't be read, and was not cut short");
       lines.torn = true;
       lines.torn_at = begin;
       break;
@@ -65,12 +70,14 @@ Expected<Lines> read_lines(const std::string& path) {
 /// Puts the lines together to runs. Every failure says why its line can't stand where it does.
 class RunReader {
  public:
-  Expected<void> add(const nlohmann::json& line) {
+  Expected<void> add(const nlohmann::json& line, const std::string& where) {
     if (!line.is_object()) return no("it is not a line of a Sotto journal");
-    if (line.contains("open")) return open(line);
+    if (line.contains("open")) return open(line, where);
     if (line.contains("resume")) return resume(line);
     if (!current_) return no("it comes before any opening line");
     if (runs_[*current_].closed) return no("its run has ended");
+    if (!line.contains("run") && !runs_[*current_].states_no_rule)
+      return no("it does not say to which run it belongs");
     if (line.contains("run") && line["run"].get<std::string>() != runs_[*current_].name)
       return no("it belongs to another run than the line before it");
     return line.contains("close") ? close(line) : charge(line);
@@ -80,9 +87,7 @@ class RunReader {
     for (std::size_t k = 0; k < runs_.size(); ++k) {
       Promise& promise = runs_[k].promise;
       if (!runs_[k].states_no_rule) continue;
-      std::int64_t releases = 0;
-      for (const Term& term : promise.plan.terms) releases += term.count;
-      promise.samples = std::max(runs_[k].samples, releases * most_samples_[k]);
+      promise.samples = std::max(runs_[k].samples, releases(promise.plan) * most_samples_[k]);
     }
     return std::move(runs_);
   }
@@ -96,28 +101,43 @@ class RunReader {
   static Expected<std::int64_t> count_in(const nlohmann::json& line,
                                          const char* name,
                                          std::int64_t least) {
-    const auto count = line.at(name).get<std::int64_t>();
-    if (count < least || count > kMost) return no(fmt::format("its '{}' is out of range", name));
-    return count;
+    const nlohmann::json& count = line.at(name);
+    if (!count.is_number_integer() || count < least || count > kMost)
+      return no(fmt::format("its '{}' is out of range", name));
+    return count.get<std::int64_t>();
   }
 
-  Expected<void> open(const nlohmann::json& line) {
+  Expected<void> open(const nlohmann::json& line, const std::string& where) {
     JournalRun run;
+    run.where = where;
     run.name = line.value("run", "");
     for (const JournalRun& other : runs_)
       if (!run.name.empty() && other.name == run.name) return no("its run was opened before");
     run.method = line.at("method").get<std::string>();
     Promise& promise = run.promise;
-    if (const auto& epsilon = line.at("epsilon"); !epsilon.is_null())
+    if (const auto& epsilon = line.at("epsilon"); !epsilon.is_null()) {
       promise.budget.epsilon = epsilon.get<double>();
+      if (!(std::isfinite(promise.budget.epsilon) && promise.budget.epsilon > 0))
+        return no("its 'epsilon' is out of range");
+    }
     promise.budget.delta = line.at("delta").get<double>();
+    if (!(promise.budget.delta >= 0 && promise.budget.delta < 1))
+      return no("its 'delta' is out of range");
     if (line.contains("accountant")) {
       SOTTO_ASSIGN(promise.limit_by, find_accountant(line["accountant"].get<std::string>()));
     }
     SOTTO_ASSIGN(run.relation, parse_relation(line.at("neighbours").get<std::string>()));
     const auto plan = line.at("plan").get<std::string>();
-    promise.rule = plan.starts_with("filter ") ? PriceRule::kFilter : PriceRule::kPlan;
+    constexpr std::string_view kFilterOf = "filter ";
+    promise.rule = plan.starts_with(kFilterOf) ? PriceRule::kFilter : PriceRule::kPlan;
+    if (promise.rule == PriceRule::kFilter) {
+      SOTTO_ASSIGN(const Accountant* filter, find_accountant(plan.substr(kFilterOf.size())));
+      if (promise.limit_by && promise.limit_by != filter)
+        return no("its accountant is not that of its filter");
+      promise.limit_by = filter;
+    }
     run.states_no_rule = !line.contains("rule");
+    promise.states_samples = !run.states_no_rule;
     if (!run.states_no_rule) {
       SOTTO_ASSIGN(const PriceRule rule, parse_price_rule(line["rule"].get<std::string>()));
       if (rule != promise.rule) return no("its rule is not that of its plan");
@@ -193,7 +213,13 @@ class RunReader {
         !within(now, run.promise.plan))
       return no("its charge is not in the plan of its run");
     most_samples_[*current_] = std::max(most_samples_[*current_], samples);
-    run.samples += count * samples;
+    // Of version 0.1 they bound what all planned releases draw.
+    const std::int64_t times =
+        run.states_no_rule ? std::max(count, releases(run.promise.plan)) : count;
+    std::int64_t most = 0;
+    if (__builtin_mul_overflow(times, samples, &most) ||
+        __builtin_add_overflow(run.samples, count * samples, &run.samples))
+      return no("its 'samples' are out of range");
     run.charged.push_back(Event::repeat(count, event));
     return {};
   }
@@ -211,10 +237,10 @@ Expected<std::vector<JournalRun>> read_runs(const Lines& lines, const std::strin
   RunReader reader;
   for (std::size_t k = 0; k < lines.all.size(); ++k) {
     try {
-      if (auto added = reader.add(lines.all[k]); !added)
-        return refused(path, k + 1, added.error().message);
+      if (auto added = reader.add(lines.all[k], place(path, k + 1)); !added)
+        return refused(place(path, k + 1), added.error().message);
     } catch (const nlohmann::json::exception&) {
-      return refused(path, k + 1, "it is not a line of a Sotto journal");
+      return refused(place(path, k + 1), "it is not a line of a Sotto journal");
     }
   }
   return reader.take();
@@ -293,6 +319,9 @@ Expected<std::vector<JournalRun>> read_journal(const std::string& path) {
 
 Expected<double> price(const JournalRun& run, double delta) {
   SOTTO_ASSIGN(const CanonicalEvent charged, canonical(Event::compose(run.charged)));
+  if (auto granted = check_granted(run.promise, charged, run.samples); !granted)
+    return granted.error().kind == ErrorKind::kBadData ? refused(run.where, granted.error().message)
+                                                       : tl::unexpected(granted.error());
   // Of a run that was not closed nobody can tell whether its last lines were lost.
   return run.closed && charged.terms.empty() ? 0.0 : price_of_promise(run.promise, charged, delta);
 }

@@ -35,7 +35,8 @@ class Journal {
 
 /// One run as its journal tells it.
 struct JournalRun {
-  std::string name;  ///< given by its opening line; empty in journals of older versions
+  std::string where;  ///< file and number of its opening line
+  std::string name;   ///< given by its opening line; empty in journals of older versions
   std::string method;
   Relation relation = Relation::kZeroOut;
   Promise promise;  ///< by the opening line: what the run is priced by
@@ -57,7 +58,8 @@ Expected<std::vector<JournalRun>> read_journal(const std::string& path);
 /// The run of this name in a journal; a budget error if it is not there.
 Expected<JournalRun> find_run(const std::string& path, const std::string& name);
 
-/// What a run of a journal costs at `delta`, by its promise.
+/// What a run of a journal costs at `delta`, by its promise. A bad-data error with the number of
+/// its opening line if that states a budget which can't have granted its plan, or what was charged.
 Expected<double> price(const JournalRun& run, double delta);
 
 }  // namespace sotto

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/directed_text.hpp"
 
 namespace sotto {
 
@@ -37,11 +38,11 @@ Expected<Ledger> Ledger::open(LedgerOptions options) {
     if (!(ledger.epsilon_planned_ <= granted.budget.epsilon))
       return fail(
           ErrorKind::kBudget,
-          fmt::format("the plan {} costs epsilon {:.6g} at delta {}, which exceeds the budget of "
-                      "{:.6g}. Nothing was released. Use more noise, fewer steps or a larger "
+          fmt::format("the plan {} costs epsilon {} at delta {}, which exceeds the budget of {}. "
+                      "Nothing was released. Use more noise, fewer steps or a larger "
                       "--epsilon.",
                       to_string(granted.plan),
-                      ledger.epsilon_planned_,
+                      text_up(ledger.epsilon_planned_),
                       granted.budget.delta,
                       granted.budget.epsilon));
   } else {
@@ -153,7 +154,8 @@ Expected<Receipt> Ledger::charge_filter(const Event& event,
                             options_.planned_samples));
   SOTTO_TRY(filter_->try_spend(event));
   if (journal_) {
-    const nlohmann::json line = {{"charge", to_string(event)}, {"count", 1}, {"samples", samples}};
+    const nlohmann::json line = {
+        {"run", options_.run}, {"charge", to_string(event)}, {"count", 1}, {"samples", samples}};
     SOTTO_TRY(journal_->append(line.dump()));
   }
   for (const Term& term : wanted.terms) {
@@ -172,8 +174,9 @@ Expected<void> Ledger::reserve(Account& account, std::int64_t samples) {
   }
   constexpr std::int64_t kShare = 16;
   const std::int64_t chunk = std::max<std::int64_t>(1, account.spent / kShare);
-  const std::int64_t count =
-      std::min(chunk, roomy_ == &account ? std::max<std::int64_t>(1, std::min(room_, left)) : left);
+  // Beside lost releases only as many as were found to fit.
+  const std::int64_t fitting = !has_lost_ ? left : roomy_ == &account ? std::min(room_, left) : 1;
+  const std::int64_t count = std::min(chunk, std::max<std::int64_t>(1, fitting));
   const nlohmann::json line = {{"run", options_.run},
                                {"charge", to_string(account.term)},
                                {"count", count},

@@ -52,7 +52,7 @@ void guarantee_table(Page& page, const std::vector<ReportedRun>& runs) {
                     Cell(privacy.is_private && run.record.epsilon_lower
                              ? rounded_down(*run.record.epsilon_lower)
                              : "-"),
-                    Cell(privacy.is_private ? short_text(privacy.delta) : "-"),
+                    Cell(privacy.is_private ? rounded_up(privacy.delta) : "-"),
                     Cell(privacy.is_private ? std::string(to_string(privacy.neighbours)) : "-"),
                     Cell(privacy.unit),
                     Cell(privacy.is_private ? privacy.accountant : "-")});
@@ -92,7 +92,7 @@ void joint_budget(Page& page, const std::vector<ReportedRun>& runs) {
                 fmt::format("If all {} used the same data: epsilon {} at delta {} together",
                             runs.size(),
                             rounded_up(epsilon),
-                            short_text(delta)),
+                            rounded_up(delta)),
                 "The budgets of runs on the same data add up, also those of runs that were thrown "
                 "away. `sotto account` prices the mixture more tightly.");
   else

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "sotto/core/directed_text.hpp"
+
 namespace sotto {
 namespace {
 
@@ -102,10 +104,10 @@ std::vector<std::string> LiveView::lines(std::size_t width, bool unicode) const 
                                        steps_,
                                        duration_text(left));
   // Not the price of what was released so far: stopping here would not make the run cheaper.
-  const std::string spent =
-      !epsilon_
-          ? "NOT private, "
-          : fmt::format("costs epsilon {:.4g}, {:.0f}% of it released, ", *epsilon_, 100 * share);
+  const std::string spent = !epsilon_ ? "NOT private, "
+                                      : fmt::format("costs epsilon {}, {:.0f}% of it released, ",
+                                                    text_up(*epsilon_, 4),
+                                                    100 * share);
   const std::string what = fmt::format("  {}{}{:.4g} passes, step size {:.4g}",
                                        spent,
                                        rate > 0 ? fmt::format("{:.0f} examples/s, ", rate) : "",

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
+
+#include "sotto/core/directed_text.hpp"
 
 namespace sotto {
 namespace {
@@ -17,17 +20,9 @@ std::string tidy(std::string text) {
   return text;
 }
 
-/// `value` to four significant digits, by the given rounding.
-template <class Round>
-std::string in_four_digits(double value, const Round& round) {
+std::string in_words(double value, std::string text) {
   if (!std::isfinite(value)) return value > 0 ? "infinite" : "-";
-  if (value == 0) return "0";
-  const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) - 3);
-  // A number that has four digits already keeps them, whatever its last bit is.
-  const double nearest = std::round(value / unit);
-  const double digits =
-      std::abs(value / unit - nearest) < 1e-9 * std::abs(nearest) ? nearest : round(value / unit);
-  return tidy(fmt::format("{:.4g}", digits * unit));
+  return tidy(std::move(text));
 }
 
 std::string unit_words(const PrivacyStatement& privacy) {
@@ -65,7 +60,7 @@ std::string amount_words(const ReportedRun& run) {
   const RunRecord& record = run.record;
   const PrivacyStatement& privacy = record.privacy;
   std::string text = fmt::format(
-      "epsilon at most {} at delta {}", rounded_up(privacy.epsilon), short_text(privacy.delta));
+      "epsilon at most {} at delta {}", rounded_up(privacy.epsilon), rounded_up(privacy.delta));
   if (run.by_filter())
     return text + fmt::format(
                       ", certified by the {} filter: releases were chosen during the run, so the "
@@ -100,11 +95,9 @@ double best_guess(double epsilon, double delta) {
   return 1 - (1 - delta) / (1 + std::exp(epsilon));
 }
 
-std::string rounded_up(double value) {
-  return in_four_digits(value, [](double x) { return std::ceil(x); });
-}
-std::string rounded_down(double value) {
-  return in_four_digits(value, [](double x) { return std::floor(x); });
+std::string rounded_up(double value, int digits) { return in_words(value, text_up(value, digits)); }
+std::string rounded_down(double value, int digits) {
+  return in_words(value, text_down(value, digits));
 }
 std::string rounded(double value) {
   return std::isfinite(value) ? tidy(fmt::format("{:.4g}", value)) : "-";

@@ -23,10 +23,10 @@ PrivacyWords privacy_words(const ReportedRun& run);
 /// 50 : 50: 1 - (1 - delta) / (1 + e^epsilon), by the definition of (epsilon, delta).
 double best_guess(double epsilon, double delta);
 
-/// With four significant digits, never below the value: an upper bound stays one.
-std::string rounded_up(double value);
+/// Never below the value: an upper bound stays one (core/directed_text.hpp).
+std::string rounded_up(double value, int digits = 4);
 /// Never above it.
-std::string rounded_down(double value);
+std::string rounded_down(double value, int digits = 4);
 /// With four significant digits; `-` if it is not finite.
 std::string rounded(double value);
 /// As short as {:g}, and 1e-06 as 1e-6.

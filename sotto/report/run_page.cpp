@@ -31,17 +31,18 @@ void privacy_section(Page& page, const ReportedRun& run) {
                   : "That is differential privacy. The sections below say how much, and where it "
                     "ends.");
   const double budget = run.record.epsilon_budget;
-  page.figures({{"epsilon",
-                 rounded_up(privacy.epsilon),
-                 std::isfinite(budget) ? fmt::format("at most, of {} granted", short_text(budget))
-                                       : "at most; noise given by hand"},
-                {"delta", short_text(privacy.delta), "probability of failure"},
-                {"protected",
-                 privacy.unit == "row" ? "each row" : "each person",
-                 privacy.unit == "row" ? "" : "column `" + privacy.unit + "`"},
-                {privacy.neighbours == Relation::kAddRemove ? "declared number" : "how many",
-                 with_commas(privacy.public_n),
-                 privacy.unit == "row" ? "rows" : "persons"}});
+  page.figures(
+      {{"epsilon",
+        rounded_up(privacy.epsilon),
+        std::isfinite(budget) ? fmt::format("at most, of {} granted", rounded_up(budget, 6))
+                              : "at most; noise given by hand"},
+       {"delta", rounded_up(privacy.delta), "probability of failure"},
+       {"protected",
+        privacy.unit == "row" ? "each row" : "each person",
+        privacy.unit == "row" ? "" : "column `" + privacy.unit + "`"},
+       {privacy.neighbours == Relation::kAddRemove ? "declared number" : "how many",
+        with_commas(privacy.public_n),
+        privacy.unit == "row" ? "rows" : "persons"}});
   std::vector<std::pair<std::string, Cell>> promise;
   for (const auto& [label, text] : words.promise) promise.emplace_back(label, text);
   page.facts(promise);
@@ -121,7 +122,7 @@ void certificate_section(Page& page, const RunRecord& record) {
                     : c->reason);
     page.facts(
         {{"gradient norm", "at most " + rounded_up(c->gradient_upper)},
-         {"smallest curvature", "at least " + rounded(c->curvature_lower)},
+         {"smallest curvature", "at least " + rounded_down(c->curvature_lower)},
          {"released gradient norm", rounded(c->gradient_norm)},
          {"noise floors",
           fmt::format("gradient {}, curvature {}{}",

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "sotto/core/directed_text.hpp"
 #include "sotto/core/version.hpp"
 #include "sotto/privacy/number_json.hpp"
 
@@ -142,13 +143,13 @@ std::string brief(const RunRecord& record) {
     return fmt::format(
         "{}: {} steps, NOT private, stopped: {}", record.method, record.steps, record.stopped);
   const std::string budget =
-      std::isfinite(record.epsilon_budget) ? fmt::format(" of {:g}", record.epsilon_budget) : "";
-  return fmt::format("{}: {} steps, epsilon {:.4g}{} (delta {:g}, {}, {}), stopped: {}",
+      std::isfinite(record.epsilon_budget) ? " of " + text_up(record.epsilon_budget) : "";
+  return fmt::format("{}: {} steps, epsilon {}{} (delta {}, {}, {}), stopped: {}",
                      record.method,
                      record.steps,
-                     record.privacy.epsilon,
+                     text_up(record.privacy.epsilon, 4),
                      budget,
-                     record.privacy.delta,
+                     text_up(record.privacy.delta),
                      to_string(record.privacy.neighbours),
                      record.privacy.accountant,
                      record.stopped);

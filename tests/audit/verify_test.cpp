@@ -145,6 +145,7 @@ json under_a_filter() {
   json record = claiming(consistent_record(), 3);
   record["epsilon_budget"] = 3;
   record["privacy"]["rule"] = "filter";
+  record["privacy"]["accountant"] = "rdp";
   record["spending"] = json::array({{{"step", 1}, {"filter_share", 0.2}}});
   return record;
 }
@@ -178,10 +179,75 @@ TEST(Verify, LostReleasesCostTheBudget) {
   record["privacy"]["events"] = "repeat(110, poisson(0.1, gaussian(4)))";
   EXPECT_EQ(contradictions(record), Names{"plan"});
   record["lost"] = "repeat(10, poisson(0.1, gaussian(4)))";
-  EXPECT_EQ(contradictions(record), Names{});
+  EXPECT_EQ(contradictions(record), Names{"budget"}) << "which pays for 100, not for 110";
   record["epsilon_budget"] = 2;
   EXPECT_EQ(contradictions(record), Names{"epsilon"});
   EXPECT_EQ(contradictions(claiming(record, 2)), Names{});
+}
+
+/// The record with this budget, all of which it claims.
+json held_to(json record, double epsilon) {
+  record["epsilon_budget"] = epsilon;
+  return claiming(std::move(record), epsilon);
+}
+
+// A budget is a price only of what can have been granted under it.
+TEST(Verify, ABudgetDoesNotOverruleThePlan) {
+  const json record = consistent_record();
+  const double price = record["epsilon_spent"].get<double>();
+  for (const double epsilon : {0.5 * price, 0.01, 0.0, -8.0}) {
+    const json edited = held_to(record, epsilon);
+    EXPECT_EQ(contradictions(edited), (Names{"epsilon", "budget"})) << epsilon;
+    EXPECT_EQ(verify_record(edited)->price, price) << "not that of the budget";
+    json lost = edited;
+    lost["lost"] = "poisson(0.1, gaussian(4))";
+    EXPECT_EQ(contradictions(lost), (Names{"epsilon", "budget"})) << epsilon;
+    json old = edited;
+    old["privacy"].erase("rule");
+    EXPECT_EQ(contradictions(old), (Names{"epsilon", "budget"})) << epsilon;
+  }
+  // The last digits are not a contradiction.
+  EXPECT_EQ(contradictions(held_to(record, price * (1 - 1e-10))), Names{});
+}
+
+TEST(Verify, ABudgetDoesNotOverruleWhatItsFilterWasCharged) {
+  const json record = under_a_filter();
+  for (const double epsilon : {0.3, 0.01, 0.0, -3.0})
+    EXPECT_EQ(contradictions(held_to(record, epsilon)), (Names{"epsilon", "budget"})) << epsilon;
+  json renamed = held_to(consistent_record(), 0.01);
+  renamed["privacy"]["accountant"] = "rdp";
+  renamed["privacy"]["rule"] = "filter";
+  EXPECT_EQ(contradictions(renamed), (Names{"epsilon", "budget"}));
+  json by_none = record;
+  by_none["privacy"]["accountant"] = "pld";
+  EXPECT_EQ(contradictions(by_none), Names{"budget"}) << "there is no such filter";
+  json undeclared = record;
+  undeclared["planned_noise_samples"] = 999;
+  EXPECT_EQ(contradictions(undeclared), Names{"budget"}) << "1000 were drawn";
+}
+
+// A continued run with noise given by hand was held to the price of its plan, by its accountant.
+TEST(Verify, LostReleasesBeyondTheirLimitAreCaught) {
+  json record = consistent_record();
+  record["epsilon_budget"] = nullptr;
+  record["privacy"]["events"] = "repeat(140, poisson(0.1, gaussian(4)))";
+  record["drawn"][0]["count"] = 140;
+  record["lost"] = "repeat(40, poisson(0.1, gaussian(4)))";
+  EXPECT_EQ(contradictions(record), (Names{"epsilon", "budget"}));
+}
+
+TEST(Verify, SamplesThatArePlannedBelowNothingAreRefused) {
+  json record = consistent_record();
+  record["lost"] = "poisson(0.1, gaussian(4))";
+  record["planned_noise_samples"] = -1000000000000;
+  EXPECT_EQ(verify_record(record).error().kind, ErrorKind::kBadData);
+  for (const double delta : {-1e-5, 1.0, 7.0}) {
+    json odd = consistent_record();
+    odd["delta"] = odd["privacy"]["delta"] = delta;
+    const auto result = verify_record(odd);
+    ASSERT_FALSE(result) << delta;
+    EXPECT_EQ(result.error().kind, ErrorKind::kBadData) << delta;
+  }
 }
 
 TEST(Verify, AnUnknownRuleIsRefused) {
@@ -200,6 +266,24 @@ TEST(VerifyVersion01, RecordsAreReadAndPricedByTheirPromise) {
   json stripped = claiming(golden("filter.json"), 2.89114);
   stripped.erase("spending");
   EXPECT_EQ(contradictions(stripped), Names{"epsilon"});
+}
+
+TEST(VerifyVersion01, ABudgetDoesNotOverruleThePlan) {
+  for (const char* name : {"plan.json", "filter.json"})
+    EXPECT_EQ(contradictions(held_to(golden(name), 0.1)), (Names{"epsilon", "budget"})) << name;
+}
+
+TEST(VerifyVersion01, SamplesWhoseProductOverflowsAreRefused) {
+  json record = golden("plan.json");
+  record["plan"] = "repeat(1000000000000000, gaussian(8.916603546344744))";
+  record["privacy"]["noise_samples"] = std::int64_t{1} << 53;
+  EXPECT_EQ(verify_record(record).error().kind, ErrorKind::kBadData);
+  for (const json& odd : {json(1e300), json(1.5), json(-1)}) {
+    record["privacy"]["noise_samples"] = odd;
+    const auto result = verify_record(record);
+    ASSERT_FALSE(result) << odd;
+    EXPECT_EQ(result.error().kind, ErrorKind::kBadData) << odd;
+  }
 }
 
 TEST(VerifyVersion01, WhatTheyMayTellIsFlagged) {

@@ -76,6 +76,109 @@ TEST_F(Prices, ADamagedJournalIsRefusedWithItsLine) {
   EXPECT_EQ(TempDir::read(path), text);
 }
 
+// One digit of an opening line or of a record was changed.
+TEST_F(Prices, ABudgetDoesNotOverruleThePlanBesideIt) {
+  for (const std::string method : {"dp-gd", "dp-tr"}) {
+    fs::remove(model_ + ".journal");
+    ASSERT_EQ(train({"--epsilon", "8", "--method", method}).code, 0);
+    const std::string path = model_ + ".journal";
+    std::string text = TempDir::read(path);
+    for (const std::string budget : {"0.1", "0", "-8.0"}) {
+      std::string damaged = text;
+      damaged.replace(damaged.find("\"epsilon\":8.0"), 13, "\"epsilon\":" + budget);
+      const auto told = sotto({"account", "--journal", dir_.write("damaged.journal", damaged)});
+      EXPECT_EQ(told.code, 3) << method << told.out;
+      EXPECT_THAT(told.err, HasSubstr("damaged.journal:1:"));
+    }
+    json edited = record();
+    edited["epsilon_budget"] = edited["epsilon_spent"] = edited["privacy"]["epsilon"] = 0.01;
+    EXPECT_EQ(sotto({"verify", dir_.write("edited.json", edited.dump())}).code, 5) << method;
+  }
+}
+
+/// The number after `words`.
+double number_after(const std::string& text, const std::string& words) {
+  const std::size_t at = text.find(words);
+  EXPECT_NE(at, std::string::npos) << words << " in " << text;
+  return at == std::string::npos ? 0 : std::stod(text.substr(at + words.size()));
+}
+
+// An upper bound is rounded up when it is printed, a lower one down, and noise up.
+TEST_F(Prices, NoPrintedPriceIsBelowTheExactOne) {
+  const auto run = train({"--steps", "1", "--noise-multiplier", "1.7"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const double exact = record()["epsilon_spent"];
+  EXPECT_GE(number_after(run.out, "epsilon "), exact) << run.out;
+  EXPECT_GE(number_after(run.err, "the plan costs epsilon "), exact) << run.err;
+  const auto told = sotto({"account", "--journal", model_ + ".journal"});
+  EXPECT_GE(number_after(told.out, "epsilon "), exact) << told.out;
+  EXPECT_GE(number_after(sotto({"verify", record_}).out, "its price"), exact);
+
+  for (int k = 1; k <= 20; ++k) {
+    const std::string event = "gaussian(" + std::to_string(0.3 + 0.17 * k) + ")";
+    const std::vector<std::string> ask = {
+        "account", "--event", event, "--neighbours", "zero-out", "--delta", "1e-5"};
+    auto as_json = ask;
+    as_json.emplace_back("--json");
+    const auto answer = json::parse(sotto(as_json).out)["accountants"][0];
+    const std::string row = sotto(ask).out;
+    std::istringstream words(row.substr(row.find("\ngaussian ") + 10));
+    double upper = 0, lower = 0;
+    words >> upper >> lower;
+    EXPECT_GE(upper, answer["epsilon_upper"].get<double>()) << event;
+    EXPECT_LE(lower, answer["epsilon_lower"].get<double>()) << event;
+  }
+}
+
+TEST(CalibratedNoise, AsPrintedStillMeetsItsTarget) {
+  for (int k = 1; k <= 20; ++k) {
+    const std::string epsilon = std::to_string(0.2 + 0.31 * k);
+    const auto found = sotto({"calibrate",
+                              "--event",
+                              "repeat(10, gaussian(z))",
+                              "--neighbours",
+                              "zero-out",
+                              "--epsilon",
+                              epsilon,
+                              "--delta",
+                              "1e-5"});
+    ASSERT_EQ(found.code, 0) << found.err;
+    const std::string z = found.out.substr(17, found.out.find(' ', 17) - 17);
+    const auto spent = sotto({"account",
+                              "--event",
+                              "repeat(10, gaussian(" + z + "))",
+                              "--neighbours",
+                              "zero-out",
+                              "--delta",
+                              "1e-5",
+                              "--json"});
+    EXPECT_LE(json::parse(spent.out)["accountants"][0]["epsilon_upper"].get<double>(),
+              std::stod(epsilon))
+        << z;
+  }
+}
+
+TEST(CalibratedNoise, MayStandOnlyWhereAnyNumberCan) {
+  for (const char* event : {"repeat(z, gaussian(10))",
+                            "fixed_size(z, 10, gaussian(1))",
+                            "fixed_size(1, z, gaussian(1))",
+                            "poisson(0.5/z, gaussian(1))",
+                            "poisson(z, gaussian(1))"}) {
+    const auto refused = sotto({"calibrate",
+                                "--event",
+                                event,
+                                "--neighbours",
+                                "zero-out",
+                                "--epsilon",
+                                "1",
+                                "--delta",
+                                "1e-5"});
+    EXPECT_EQ(refused.code, 2) << event << refused.out;
+    EXPECT_THAT(refused.err, HasSubstr("z")) << event;
+    EXPECT_THAT(refused.err, Not(HasSubstr("internal"))) << event;
+  }
+}
+
 /// Every key of an object, and of all that is in it.
 void collect_keys(const json& value, std::vector<std::string>& keys) {
   for (const auto& item : value.items()) {

@@ -112,6 +112,12 @@ TEST(EventText, ErrorsShowPositionAndExample) {
   EXPECT_THAT(parse_error("repeat(1.5, gaussian(1))"), HasSubstr("whole number"));
   EXPECT_THAT(parse_error("repeat(1e16, gaussian(1))"), HasSubstr("whole number"));
   EXPECT_THAT(parse_error("poisson(1/0, gaussian(1))"), HasSubstr("positive number after '/'"));
+  for (const char* lost : {"poisson(1e-200/1e200, gaussian(1))",
+                           "gaussian(1e200/1e-200)",
+                           "gaussian(1/inf)",
+                           "laplace(5e-324/3)"})
+    EXPECT_THAT(parse_error(lost), HasSubstr("too large or too small")) << lost;
+  EXPECT_TRUE(parse_event("poisson(0/3, gaussian(1))", Relation::kZeroOut));
   std::string deep;
   for (int i = 0; i < 100000; ++i) deep += "repeat(1,";
   EXPECT_THAT(parse_error(deep), HasSubstr("100 deep"));

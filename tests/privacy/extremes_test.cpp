@@ -1,6 +1,7 @@
 // The accountants over the whole of double: never a crash, never an endless loop, never an answer
 // below the exact one.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -83,6 +84,52 @@ TEST(Extremes, ATinyReleaseBesideAnOrdinaryOne) {
   const auto many = *canonical(parse("repeat(1000, poisson(0.01, gaussian(1e308)))"));
   EXPECT_LE(pld_accountant().delta(many, 0).value().upper, 1e-9);
   EXPECT_GT(pld_accountant().delta(many, 0).value().upper, 0);
+}
+
+// The exact sums of pure parts; std::fma has the sign of an exact difference.
+TEST(Extremes, SumsOfPureEpsilonsAreNotRoundedDown) {
+  const auto one = [](const std::string& text, double delta) {
+    std::vector<std::pair<std::string, double>> answers;
+    const auto form = *canonical(parse(text));
+    for (const char* name : {"zcdp", "rdp", "pld"})
+      answers.emplace_back(name + (" " + text),
+                           (*find_accountant(name))->epsilon_upper(form, delta).value());
+    return answers;
+  };
+  const auto deltas = [](const std::string& text, double epsilon) {
+    double least = 1;
+    for (const char* name : {"zcdp", "rdp", "pld"})
+      least = std::min(
+          least, (*find_accountant(name))->delta(*canonical(parse(text)), epsilon).value().upper);
+    return least;
+  };
+  for (int k = 1; k < 60; ++k) {
+    const double z = k == 1 ? 3 : 0.37 * k;
+    const int count = k == 1 ? 1 : 1 + k * k % 17;
+    for (const auto& [who, epsilon] : one(fmt::format("repeat({}, laplace({}))", count, z), 0))
+      EXPECT_GE(std::fma(epsilon, z, -count), 0) << who;
+    const double below = std::nextafter(count / z, 0);
+    EXPECT_GT(deltas(fmt::format("repeat({}, laplace({}))", count, z), below), 0) << z;
+    for (const auto& [who, epsilon] : one(fmt::format("repeat({}, exponential({}))", count, z), 0))
+      EXPECT_LE(std::fma(count, z, -epsilon), 0) << who;
+    const double a = 1 + 1 / (1.3 * k), b = 1 + 1 / (2.9 + k);
+    for (const auto& [who, epsilon] :
+         one(fmt::format("compose(exponential({}), sparse_vector({}))", a, b), 0))
+      EXPECT_GE(epsilon, static_cast<long double>(a) + static_cast<long double>(b)) << who;
+  }
+  EXPECT_GT(deltas("laplace(3)", 1.0 / 3), 0) << "1/3 is a little more than its double";
+  // What is exact stays so.
+  EXPECT_EQ(tightest("repeat(4, laplace(8))", 0) <= 0.5 * (1 + 1e-14), true);
+  EXPECT_EQ((*find_accountant("rdp"))->epsilon_upper(*canonical(parse("repeat(4, laplace(8))")), 0),
+            0.5);
+  EXPECT_EQ(deltas("repeat(4, laplace(8))", 0.5), 0);
+}
+
+TEST(Extremes, ALowerEndIsAlwaysFinite) {
+  const auto form = *canonical(parse("gaussian(1e-300)"));
+  const Interval interval = gaussian_accountant().epsilon(form, 1e-5).value();
+  EXPECT_EQ(interval.upper, kInfinity);
+  EXPECT_EQ(interval.lower, std::numeric_limits<double>::max()) << "the exact value is 5e599";
 }
 
 TEST(Extremes, NestedRatesAreNotRoundedDown) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/model/onnx/graph.hpp"
 #include "sotto/model/onnx/onnx.hpp"
@@ -297,9 +298,9 @@ Expected<Graph> network_graph(const Model& model, std::string& loss) {
 std::string privacy_sentence(const PrivacyStatement& privacy) {
   if (!privacy.is_private) return "Trained by Sotto without differential privacy.";
   return fmt::format(
-      "Trained by Sotto with differential privacy: epsilon {:.6g}, delta {:g}, {}, unit {}{}.",
-      privacy.epsilon,
-      privacy.delta,
+      "Trained by Sotto with differential privacy: epsilon {}, delta {}, {}, unit {}{}.",
+      text_up(privacy.epsilon),
+      text_up(privacy.delta),
       to_string(privacy.neighbours),
       privacy.unit,
       privacy.insecure_seed || privacy.unsafe_diagnostics

@@ -118,7 +118,9 @@ class GaussianAccountant final : public Accountant {
       return Interval{std::numeric_limits<double>::infinity(),
                       std::numeric_limits<double>::infinity()};
     const GaussianEpsilon answer = gaussian_epsilon(gaussian_mu(event), delta);
-    if (std::isinf(answer.value)) return Interval{answer.value, answer.value};
+    // At delta = 0 it is infinite; else finite, though it may be beyond the largest double.
+    if (std::isinf(answer.value))
+      return Interval{delta == 0 ? answer.value : std::numeric_limits<double>::max(), answer.value};
     return Interval{std::max(0.0, answer.value - answer.width), answer.value + answer.width};
   }
 

@@ -9,6 +9,8 @@
 #include "sotto/privacy/accountant/rdp_conversion.hpp"
 #include "sotto/privacy/accountant/rdp_fixed_size.hpp"
 #include "sotto/privacy/accountant/rdp_mechanisms.hpp"
+#include "sotto/privacy/accountant/upward.hpp"
+#include "sotto/privacy/accountant/zcdp.hpp"
 
 namespace sotto {
 namespace {
@@ -85,10 +87,11 @@ double pure_total(const CanonicalEvent& event) {
     if (term.mechanism == Mechanism::kGaussian || term.mechanism == Mechanism::kNonPrivate) {
       return kInfinity;
     }
-    const double epsilon = pure_parameter(term);
-    sum +=
-        static_cast<double>(term.count) *
-        (term.sampling == Sampling::kFull ? epsilon : internal::amplified_pure(term.rate, epsilon));
+    sum = sum_up(sum,
+                 term.sampling == Sampling::kFull
+                     ? pure_epsilon(term)
+                     : static_cast<double>(term.count) * (1 + 1e-14) *
+                           internal::amplified_pure(term.rate, pure_parameter(term)));
   }
   return sum;
 }

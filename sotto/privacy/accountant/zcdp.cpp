@@ -6,6 +6,7 @@
 
 #include "sotto/core/check.hpp"
 #include "sotto/privacy/accountant/rdp_conversion.hpp"
+#include "sotto/privacy/accountant/upward.hpp"
 
 namespace sotto {
 namespace {
@@ -92,24 +93,25 @@ double zcdp_log_delta(double rho, double epsilon) {
   return internal::log_delta_from_renyi([rho](double beta) { return rho * (1 + beta); }, epsilon);
 }
 
+double pure_epsilon(const Term& term) {
+  const auto count = static_cast<double>(term.count);
+  switch (term.mechanism) {
+    case Term::Mechanism::kLaplace:
+      return quotient_up(count, term.parameter);
+    case Term::Mechanism::kExponential:
+    case Term::Mechanism::kSparseVector:
+      return product_up(count, term.parameter);
+    case Term::Mechanism::kGaussian:
+    case Term::Mechanism::kNonPrivate:
+      break;
+  }
+  return kInfinity;
+}
+
 double pure_epsilon(const CanonicalEvent& event) {
   double sum = 0;
-  for (const Term& term : event.terms) {
-    if (term.sampling != Term::Sampling::kFull) return kInfinity;
-    const auto count = static_cast<double>(term.count);
-    switch (term.mechanism) {
-      case Term::Mechanism::kLaplace:
-        sum += count / term.parameter;
-        break;
-      case Term::Mechanism::kExponential:
-      case Term::Mechanism::kSparseVector:
-        sum += count * term.parameter;
-        break;
-      case Term::Mechanism::kGaussian:
-      case Term::Mechanism::kNonPrivate:
-        return kInfinity;
-    }
-  }
+  for (const Term& term : event.terms)
+    sum = sum_up(sum, term.sampling == Term::Sampling::kFull ? pure_epsilon(term) : kInfinity);
   return sum;
 }
 

@@ -18,7 +18,9 @@ double zcdp_rho(const Term& term);
 double zcdp_epsilon(double rho, double delta);
 double zcdp_log_delta(double rho, double epsilon);
 
-/// The sum of pure epsilons where every term is a full-batch pure-DP release; infinity otherwise.
+/// The pure epsilon of all releases of a full-batch term, and of an event where every term is such
+/// a release; infinity otherwise. Never below the exact one.
+double pure_epsilon(const Term& term);
 double pure_epsilon(const CanonicalEvent& event);
 
 }  // namespace sotto

@@ -1,0 +1,56 @@
+#pragma once
+
+// Journals for tests: what they say, line by line, and what their runs cost.
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "sotto/privacy/journal.hpp"
+#include "sotto/privacy/ledger.hpp"
+#include "tests/support/temp_dir.hpp"
+
+namespace sotto::testing {
+
+inline constexpr Relation kRelation = Relation::kZeroOut;
+
+/// A file that version 0.1 wrote.
+inline std::string golden(const std::string& name) {
+  return std::string(SOTTO_SOURCE_DIR) + "/tests/privacy/golden/v0_1/" + name;
+}
+
+/// The prices of all runs, each at its own delta.
+inline std::vector<double> prices(const std::string& path) {
+  const auto runs = read_journal(path);
+  EXPECT_TRUE(runs) << runs.error().message;
+  std::vector<double> all;
+  if (runs)
+    for (const auto& run : *runs) all.push_back(*price(run, run.promise.budget.delta));
+  return all;
+}
+
+inline LedgerOptions planned(const TempDir& dir, double epsilon = 2) {
+  LedgerOptions options;
+  options.budget = {epsilon, 1e-5};
+  options.plan = Event::repeat(20, Event::gaussian(9, kRelation));
+  options.planned_samples = 40;
+  options.journal_path = dir.file("m.journal");
+  return options;
+}
+
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+inline std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const auto& line : lines) text += line + "\n";
+  return text;
+}
+
+}  // namespace sotto::testing
