@@ -23,7 +23,7 @@ inline void totals(const Real* vectors, float* sums) {
 #else
   for (int k = 0; k < kCount; ++k) {
     sums[k] = 0;
-    for (int i = 0; i < kLanes; ++i) sums[k] += vectors[k][i];
+    for (int i = 0; i < kLanes; ++i) sums[k] += vectors[k][i];  // NOLINT: lanes are set
   }
 #endif
 }
