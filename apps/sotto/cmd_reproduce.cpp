@@ -19,6 +19,7 @@
 #include "sotto/reproduce/document.hpp"
 #include "sotto/reproduce/runner.hpp"
 #include "sotto/reproduce/tables.hpp"
+#include "sotto/reproduce/verdict.hpp"
 #include "verbs.hpp"
 
 namespace sotto::app {
@@ -72,11 +73,21 @@ Expected<std::vector<Reproduced>> collected(const std::vector<ReproductionSpec>&
   return all;
 }
 
+/// The claims that a reproduction's cells decide, with what all results at hand say of them.
+std::vector<reproduce::ClaimLine> claims_about(const std::vector<reproduce::PaperSpec>& papers,
+                                               const std::vector<Reproduced>& all,
+                                               const ReproductionSpec& spec) {
+  for (const auto& paper : papers)
+    if (paper.key == spec.paper) return reproduce::claim_lines(paper, all, spec.name);
+  return {};
+}
+
 /// Documents from results that are there: FOLDER/NAME.md with FOLDER/NAME.svg, and FOLDER.md.
 Expected<int> render(const std::string& specs_folder, std::string folder) {
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   SOTTO_ASSIGN(const auto papers, reproduce::load_papers(specs_folder));
   SOTTO_ASSIGN(const auto specs, reproduce::load_specs(specs_folder));
+  SOTTO_TRY(reproduce::check_claims(papers, specs));
   SOTTO_ASSIGN(const auto all, collected(specs, folder));
   int made = 0;
   const auto plots = check_plot(folder + "/any.svg");
@@ -86,8 +97,9 @@ Expected<int> render(const std::string& specs_folder, std::string folder) {
     if (const auto charts = reproduce::charts_of(each.spec, *each.results);
         plots && !charts.empty())
       SOTTO_TRY(write_plot(charts, fmt::format("{}/{}.svg", folder, each.spec.name)));
-    SOTTO_TRY(write_file_atomically(fmt::format("{}/{}.md", folder, each.spec.name),
-                                    reproduce::markdown_of(each.spec, *each.results)));
+    SOTTO_TRY(write_file_atomically(
+        fmt::format("{}/{}.md", folder, each.spec.name),
+        reproduce::markdown_of(each.spec, *each.results, claims_about(papers, all, each.spec))));
     ++made;
   }
   SOTTO_TRY(write_file_atomically(
@@ -153,7 +165,6 @@ Expected<Results> run_one(const ReproductionSpec& spec,
   if (!results) return results;
   SOTTO_TRY(write_file_atomically(base + ".json", to_json(*results).dump(1) + "\n"));
   SOTTO_TRY(write_file_atomically(base + ".csv", reproduce::to_csv(spec, *results)));
-  SOTTO_TRY(write_file_atomically(base + ".html", reproduce::page_of(spec, *results)));
   const double took =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   int missing = 0;
@@ -190,14 +201,21 @@ Expected<int> run_reproduce(const Arguments& arguments) {
     return fail(ErrorKind::kIo,
                 fmt::format("can't make the folder {}: {}.", arguments.out, error.message()));
   Progress interrupts("reproduce", /*quiet=*/true);
+  SOTTO_ASSIGN(const auto papers, reproduce::load_papers(folder));
+  SOTTO_TRY(reproduce::check_claims(papers, specs));
   for (const ReproductionSpec* spec : wanted) {
     const auto results = run_one(*spec, arguments, folder);
-    if (results) continue;
+    if (results) {
+      SOTTO_ASSIGN(const auto so_far, collected(specs, arguments.out));
+      SOTTO_TRY(write_file_atomically(
+          fmt::format("{}/{}.html", arguments.out, spec->name),
+          reproduce::page_of(*spec, *results, claims_about(papers, so_far, *spec))));
+      continue;
+    }
     if (!Progress::interrupted()) return tl::unexpected<Error>(results.error());
     fmt::print(stderr, "sotto: {}\n", results.error().message);
     return kInterrupted;
   }
-  SOTTO_ASSIGN(const auto papers, reproduce::load_papers(folder));
   SOTTO_ASSIGN(const auto all, collected(specs, arguments.out));
   SOTTO_TRY(
       write_file_atomically(arguments.out + "/index.html", reproduce::page_index(papers, all)));

@@ -339,7 +339,8 @@ Expected<ArmResult> CellRun::result() const {
   result.accountant = accountant_;
   if (noise_.releases) {
     auto epsilon = price(*noise_.releases);
-    result.epsilon = epsilon ? *epsilon : kInfinity;
+    (noise_.is_run ? result.epsilon : result.epsilon_of_code.emplace()) =
+        epsilon ? *epsilon : kInfinity;
   }
   result.delta = delta_;
   for (const auto& [name, values] : values_) {

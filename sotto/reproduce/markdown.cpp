@@ -2,6 +2,7 @@
 
 #include "sotto/reproduce/document.hpp"
 #include "sotto/reproduce/tables.hpp"
+#include "sotto/reproduce/verdict.hpp"
 
 namespace sotto::reproduce {
 namespace {
@@ -57,7 +58,9 @@ std::string made_by() {
 
 }  // namespace
 
-std::string markdown_of(const ReproductionSpec& spec, const Results& results) {
+std::string markdown_of(const ReproductionSpec& spec,
+                        const Results& results,
+                        const std::vector<ClaimLine>& claims) {
   std::string text = fmt::format("{}# {}: {}\n\n[{}], {}. {}\n",
                                  made_by(),
                                  spec.name,
@@ -65,8 +68,12 @@ std::string markdown_of(const ReproductionSpec& spec, const Results& results) {
                                  spec.paper,
                                  spec.shows,
                                  provenance(results));
-  text += list("What agrees", spec.agrees);
-  text += list("What does not, and why", spec.differs);
+  if (!claims.empty()) {
+    text += "\n## Claims\n\n" + std::string(kHowDecided) + "\n\n" +
+            header({"item", "claim", "holds", "evidence"});
+    for (const auto& line : claims) text += row({line.item, line.claim, line.word, line.evidence});
+  }
+  text += list("Notes", spec.notes);
   text += list("Used instead", spec.instead);
   text +=
       "\n## Numbers\n\nε of a recipe: what its noise really spends, by Sotto's accountant; bold "
@@ -103,14 +110,15 @@ std::string markdown_index(const std::vector<PaperSpec>& papers,
       "# Five papers, reproduced\n\nEvery table and figure is one command, `sotto "
       "reproduce NAME`. Each shows what the paper printed, the paper's own recipe with "
       "the ε that its noise really spends, and Sotto's method at the stated ε, "
-      "certified. T1 to T30 are [traps](traps.md) in the papers.\n";
+      "certified. T1 to T30 are [traps](traps.md) in the papers.\n\n" +
+      std::string(kHowDecided) + "\n";
   for (const auto& paper : papers) {
-    text += fmt::format("\n## {} [{}]\n\n{}\n\n", paper.title, paper.key, paper.verdict);
-    text += header({"claim", "holds at the certified ε", "evidence", "see"});
-    for (const auto& claim : paper.claims) {
+    text += fmt::format("\n## {} [{}]\n\n{}\n\n", paper.title, paper.key, summary_of(paper, all));
+    text += header({"item", "claim", "holds", "evidence", "see"});
+    for (const auto& line : claim_lines(paper, all)) {
       std::string see;
-      for (const auto& name : claim.see) see += (see.empty() ? "" : ", ") + link(name);
-      text += row({claim.claim, claim.holds, claim.evidence, see});
+      for (const auto& name : line.see) see += (see.empty() ? "" : ", ") + link(name);
+      text += row({line.item, line.claim, line.word, line.evidence, see});
     }
     std::string names;
     for (const auto& name : paper.reproductions) names += (names.empty() ? "" : ", ") + link(name);

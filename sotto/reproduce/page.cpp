@@ -4,6 +4,7 @@
 
 #include "sotto/reproduce/document.hpp"
 #include "sotto/reproduce/tables.hpp"
+#include "sotto/reproduce/verdict.hpp"
 
 namespace sotto::reproduce {
 namespace {
@@ -32,15 +33,22 @@ void table(Page& page, const Panel& panel) {
   page.table(columns, rows);
 }
 
-Tone tone_of(const std::string& holds) {
-  if (holds.starts_with("yes")) return Tone::kGood;
-  if (holds.starts_with("no")) return Tone::kDanger;
-  return Tone::kWarning;
+void claim_table(Page& page, const std::vector<ClaimLine>& lines) {
+  Rows rows;
+  for (const auto& line : lines) {
+    const Tone tone = line.word == "yes"  ? Tone::kGood
+                      : line.word == "no" ? Tone::kDanger
+                                          : Tone::kWarning;
+    rows.push_back({line.item, line.claim, Cell(line.word, tone), line.evidence});
+  }
+  page.table({"item", "claim", "holds", "evidence"}, rows);
 }
 
 }  // namespace
 
-std::string page_of(const ReproductionSpec& spec, const Results& results) {
+std::string page_of(const ReproductionSpec& spec,
+                    const Results& results,
+                    const std::vector<ClaimLine>& claims) {
   Page page(fmt::format("{}: {}", spec.name, spec.title),
             fmt::format("[{}], {}", spec.paper, spec.shows));
   if (results.quick)
@@ -50,8 +58,12 @@ std::string page_of(const ReproductionSpec& spec, const Results& results) {
         "Fewer cells, rows and runs than a full reproduction: a check that everything runs, "
         "not a result.");
   page.paragraph(provenance(results));
-  list(page, "What agrees", spec.agrees);
-  list(page, "What does not, and why", spec.differs);
+  if (!claims.empty()) {
+    page.heading("Claims");
+    page.paragraph(kHowDecided);
+    claim_table(page, claims);
+  }
+  list(page, "Notes", spec.notes);
   list(page, "Used instead", spec.instead);
   const auto charts = charts_of(spec, results);
   if (!charts.empty()) page.heading("Figures");
@@ -94,11 +106,8 @@ std::string page_index(const std::vector<PaperSpec>& papers, const std::vector<R
   };
   for (const auto& paper : papers) {
     page.heading(fmt::format("{} [{}]", paper.title, paper.key));
-    page.paragraph(paper.verdict);
-    Rows claims;
-    for (const auto& claim : paper.claims)
-      claims.push_back({claim.claim, Cell(claim.holds, tone_of(claim.holds)), claim.evidence});
-    page.table({"claim", "holds at the certified ε", "evidence"}, claims);
+    page.paragraph(summary_of(paper, all));
+    claim_table(page, claim_lines(paper, all));
     Rows rows;
     for (const auto& name : paper.reproductions)
       if (const Reproduced* each = find(name))

@@ -235,6 +235,7 @@ PublishedNoise lk18_code(const NoiseFacts& f) {
   result.releases = Event::compose(
       {Event::repeat(count, Event::gaussian(1 / std::sqrt(2 * gradient), relation)),
        Event::repeat(count, Event::sparse_vector((candidates - 1) * selection, relation))});
+  result.is_run = false;
   return result;
 }
 

@@ -38,6 +38,9 @@ struct PublishedNoise {
   /// What the paper's own mechanism releases, where that is not what the method's plan says
   /// (formulas for another n, public code with a flaw).
   std::optional<Event> releases;
+  /// False: the run is made otherwise (a flaw that Sotto does not repeat), so that `releases` is
+  /// what the public code would have spent, not what the run shown did.
+  bool is_run = true;
 };
 
 /// By name; kUsage lists the names. `n` among the arguments: the formula is evaluated for the

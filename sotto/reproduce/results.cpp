@@ -66,6 +66,7 @@ json to_json(const ArmResult& arm) {
                  {"runs", arm.runs},
                  {"n", arm.n},
                  {"settings", arm.settings}};
+  if (arm.epsilon_of_code) result["epsilon_of_code"] = number(*arm.epsilon_of_code);
   if (!arm.curve.empty()) {
     json curve = json::array();
     for (const auto& point : arm.curve)
@@ -92,6 +93,8 @@ Expected<ArmResult> arm_from_json(const json& json) {
     arm.runs = json.at("runs");
     arm.n = json.at("n");
     arm.settings = json.at("settings");
+    if (json.contains("epsilon_of_code"))
+      arm.epsilon_of_code = number_of(json.at("epsilon_of_code"));
     if (json.contains("curve"))
       for (const auto& point : json.at("curve"))
         arm.curve.push_back(
@@ -209,20 +212,29 @@ std::string shown(const std::string& measure, double value) {
   return fmt::format("{:.{}f}", value, digits);
 }
 
-std::optional<double> fitted_exponent(const std::vector<std::pair<double, double>>& points) {
-  double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
+std::optional<Exponent> fitted_exponent(const std::vector<std::pair<double, double>>& points) {
+  std::vector<std::pair<double, double>> logs;
+  double mean_x = 0, mean_y = 0;
   for (const auto& [x, y] : points) {
     if (!(x > 0 && y > 0 && std::isfinite(x) && std::isfinite(y))) continue;
-    const double a = std::log(x), b = std::log(y);
-    n += 1;
-    sx += a;
-    sy += b;
-    sxx += a * a;
-    sxy += a * b;
+    logs.emplace_back(std::log(x), std::log(y));
+    mean_x += logs.back().first;
+    mean_y += logs.back().second;
   }
-  const double spread = n * sxx - sx * sx;
-  if (n < 2 || !(spread > 1e-12)) return std::nullopt;
-  return (n * sxy - sx * sy) / spread;
+  const double n = static_cast<double>(logs.size());
+  if (n < 2) return std::nullopt;
+  mean_x /= n;
+  mean_y /= n;
+  double sxx = 0, sxy = 0, syy = 0;
+  for (const auto& [x, y] : logs) {
+    sxx += (x - mean_x) * (x - mean_x);
+    sxy += (x - mean_x) * (y - mean_y);
+    syy += (y - mean_y) * (y - mean_y);
+  }
+  if (!(sxx > 1e-12)) return std::nullopt;
+  const double left = std::max(0.0, syy - sxy * sxy / sxx);
+  return Exponent{
+      sxy / sxx, n > 2 ? std::sqrt(left / (n - 2) / sxx) : 0, static_cast<int>(logs.size())};
 }
 
 }  // namespace sotto::reproduce

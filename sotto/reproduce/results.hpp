@@ -32,6 +32,8 @@ struct ArmResult {
   /// Certified: an upper bound on what the noise spends, at the cell's delta. Infinite where
   /// nothing is certified.
   double epsilon = 0;
+  /// What the paper's public code would spend where the run avoids a flaw of it.
+  std::optional<double> epsilon_of_code;
   bool is_private = true;
   std::string accountant;
   double delta = 0;
@@ -73,8 +75,13 @@ std::string to_csv(const ReproductionSpec& spec, const Results& results);
 /// A number with as many digits as its measure deserves; never in a locale's manner.
 std::string shown(const std::string& measure, double value);
 
-/// Exponent of y as a power of x, by least squares of the logarithms; none for fewer than two
-/// different positive points.
-std::optional<double> fitted_exponent(const std::vector<std::pair<double, double>>& points);
+/// Exponent of y as a power of x, by least squares of the logarithms, with its standard error (0
+/// for two points); none for fewer than two different positive points.
+struct Exponent {
+  double value = 0;
+  double error = 0;
+  int points = 0;
+};
+std::optional<Exponent> fitted_exponent(const std::vector<std::pair<double, double>>& points);
 
 }  // namespace sotto::reproduce

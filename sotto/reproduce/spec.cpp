@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sotto/core/file.hpp"
+#include "sotto/reproduce/papers.hpp"
 #include "sotto/reproduce/toml_reader.hpp"
 
 namespace sotto::reproduce {
@@ -223,25 +224,11 @@ Expected<SlopeSpec> read_slope(const toml::table& table, const std::string& file
   return slope;
 }
 
-Expected<toml::table> parse_toml(std::string_view text, const std::string& name) {
-  try {
-    return toml::parse(text, name);
-  } catch (const toml::parse_error& error) {
-    return fail(ErrorKind::kBadData,
-                fmt::format("{}:{}:{}: {}",
-                            name,
-                            error.source().begin.line,
-                            error.source().begin.column,
-                            error.description()));
-  }
-}
-
 Expected<void> read_words(const toml::table& table,
                           ReproductionSpec& spec,
                           const std::string& file) {
   TomlTable words(table, file, "[words]");
-  spec.agrees = words.texts("agrees");
-  spec.differs = words.texts("differs");
+  spec.notes = words.texts("notes");
   spec.instead = words.texts("instead");
   spec.traps = words.texts("traps");
   return words.finish();
@@ -323,32 +310,6 @@ Expected<ReproductionSpec> parse_spec(std::string_view text, const std::string& 
   return spec;
 }
 
-Expected<std::vector<PaperSpec>> parse_papers(std::string_view text, const std::string& name) {
-  SOTTO_ASSIGN(const toml::table whole, parse_toml(text, name));
-  TomlTable toml(whole, name, "the file");
-  std::vector<PaperSpec> papers;
-  for (const toml::table* table : toml.tables("paper")) {
-    TomlTable one(*table, name, "[[paper]]");
-    PaperSpec paper;
-    paper.key = one.required("key");
-    paper.title = one.required("title");
-    paper.verdict = one.required("verdict");
-    paper.reproductions = one.texts("reproductions");
-    for (const toml::table* inner : one.tables("claim")) {
-      TomlTable claim(*inner, name, "[[paper.claim]]");
-      paper.claims.push_back({claim.required("claim"),
-                              claim.required("holds"),
-                              claim.required("evidence"),
-                              claim.texts("see")});
-      SOTTO_TRY(claim.finish());
-    }
-    SOTTO_TRY(one.finish());
-    papers.push_back(std::move(paper));
-  }
-  SOTTO_TRY(toml.finish());
-  return papers;
-}
-
 Expected<std::string> find_specs(const std::string& given, const std::string& program) {
   std::vector<fs::path> places;
   if (!given.empty()) {
@@ -367,12 +328,6 @@ Expected<std::string> find_specs(const std::string& given, const std::string& pr
               fmt::format("the files of the reproductions are not at hand (looked for papers.toml "
                           "in {}). Name their folder with --specs DIR.",
                           looked));
-}
-
-Expected<std::vector<PaperSpec>> load_papers(const std::string& folder) {
-  const std::string path = folder + "/papers.toml";
-  SOTTO_ASSIGN(const std::string text, read_text_file(path));
-  return parse_papers(text, path);
 }
 
 Expected<std::vector<ReproductionSpec>> load_specs(const std::string& folder) {

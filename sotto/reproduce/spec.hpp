@@ -127,28 +127,13 @@ struct ReproductionSpec {
   std::vector<CellSpec> cells;
   std::vector<ChartSpec> charts;
   std::vector<SlopeSpec> slopes;
-  std::vector<std::string> agrees, differs, instead, traps;
+  std::vector<std::string> notes;  ///< why it came out so; verdicts are computed, not typed
+  std::vector<std::string> instead, traps;
 };
 
 /// Reads a reproduction from TOML; `name` is the file's, for messages. kBadData with
 /// file:line:column and the known keys on anything that is not understood.
 Expected<ReproductionSpec> parse_spec(std::string_view text, const std::string& name);
-
-/// A claim of a paper and whether it holds at the certified epsilon.
-struct ClaimSpec {
-  std::string claim;
-  std::string holds;  ///< yes, partly, no, open
-  std::string evidence;
-  std::vector<std::string> see;  ///< reproductions
-};
-struct PaperSpec {
-  std::string key;
-  std::string title;
-  std::string verdict;
-  std::vector<std::string> reproductions;  ///< names, in order
-  std::vector<ClaimSpec> claims;
-};
-Expected<std::vector<PaperSpec>> parse_papers(std::string_view text, const std::string& name);
 
 /// The folder of the files: `given`, or beside the program at `program` (installed, or in a build
 /// folder of the source tree), or ./reproduce. kIo with the places that were looked at.
@@ -156,7 +141,6 @@ Expected<std::string> find_specs(const std::string& given, const std::string& pr
 
 /// All reproductions in the folder, in the order of papers.toml, which must list every one.
 Expected<std::vector<ReproductionSpec>> load_specs(const std::string& folder);
-Expected<std::vector<PaperSpec>> load_papers(const std::string& folder);
 
 /// The measures that a run reports, with the words for tables.
 struct MeasureInfo {

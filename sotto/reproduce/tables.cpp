@@ -15,12 +15,10 @@ namespace {
 std::string number(double value) { return fmt::format("{:.6g}", value); }
 
 /// Three digits that are never below the bound.
-std::string epsilon_text(const ArmResult& arm) {
-  if (!arm.missing.empty()) return "";
-  if (!arm.is_private) return "not private";
-  if (!std::isfinite(arm.epsilon)) return "no bound";
-  const double scale = std::pow(10.0, 2 - std::floor(std::log10(std::max(arm.epsilon, 1e-12))));
-  return number(std::ceil(arm.epsilon * scale * (1 - 1e-12)) / scale);
+std::string rounded_up(double epsilon) {
+  if (!std::isfinite(epsilon)) return "no bound";
+  const double scale = std::pow(10.0, 2 - std::floor(std::log10(std::max(epsilon, 1e-12))));
+  return number(std::ceil(epsilon * scale * (1 - 1e-12)) / scale);
 }
 
 bool spends_more(const CellSpec& cell, const ArmResult& arm) {
@@ -149,6 +147,11 @@ void add_point(const ChartSpec& spec,
 
 }  // namespace
 
+std::string epsilon_text(const ArmResult& arm) {
+  if (!arm.missing.empty()) return "";
+  return arm.is_private ? rounded_up(arm.epsilon) : "not private";
+}
+
 std::vector<Panel> panels_of(const ReproductionSpec& spec, const Results& results) {
   std::vector<Panel> panels;
   for (const auto& cell : spec.cells) {
@@ -173,6 +176,8 @@ std::vector<Panel> panels_of(const ReproductionSpec& spec, const Results& result
     if (result->recipe) {
       std::string what = "its recipe";
       if (!cell.note.empty()) what += " (" + cell.note + ")";
+      if (const auto code = result->recipe->epsilon_of_code)
+        what += fmt::format("; its public code would spend {}", rounded_up(*code));
       panel.lines.push_back(line_of(spec, cell, *result->recipe, what));
     }
     if (result->best)
@@ -185,22 +190,29 @@ std::vector<Panel> panels_of(const ReproductionSpec& spec, const Results& result
   return panels;
 }
 
+std::vector<std::pair<double, double>> slope_points(const SlopeSpec& slope,
+                                                    const ReproductionSpec& spec,
+                                                    const Results& results) {
+  std::vector<std::pair<double, double>> points;
+  for (const auto& cell : spec.cells) {
+    if (cell.group != slope.group || cell.row != slope.row) continue;
+    const CellResult* result = results.find(key_of(cell));
+    const ArmResult* arm = result ? arm_of(*result, "best") : nullptr;
+    const auto x = slope.against == "epsilon" ? cell.epsilon : cell.x;
+    if (!arm || !x || !arm->measures.contains(slope.measure)) continue;
+    points.emplace_back(*x, arm->measures.at(slope.measure).mean);
+  }
+  return points;
+}
+
 std::vector<SlopeLine> slopes_of(const ReproductionSpec& spec, const Results& results) {
   std::vector<SlopeLine> lines;
   for (const auto& slope : spec.slopes) {
-    std::vector<std::pair<double, double>> points;
-    for (const auto& cell : spec.cells) {
-      if (cell.group != slope.group || cell.row != slope.row) continue;
-      const CellResult* result = results.find(key_of(cell));
-      const ArmResult* arm = result ? arm_of(*result, "best") : nullptr;
-      const auto x = slope.against == "epsilon" ? cell.epsilon : cell.x;
-      if (!arm || !x || !arm->measures.contains(slope.measure)) continue;
-      points.emplace_back(*x, arm->measures.at(slope.measure).mean);
-    }
-    const auto exponent = fitted_exponent(points);
-    lines.push_back({slope.title,
-                     exponent ? fmt::format("{:+.2f}", *exponent) : "–",
-                     fmt::format("{:+.2f}", slope.theory)});
+    const auto exponent = fitted_exponent(slope_points(slope, spec, results));
+    lines.push_back(
+        {slope.title,
+         exponent ? fmt::format("{:+.2f} ± {:.2f}", exponent->value, exponent->error) : "–",
+         fmt::format("{:+.2f}", slope.theory)});
   }
   return lines;
 }

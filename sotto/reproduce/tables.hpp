@@ -12,6 +12,9 @@ namespace sotto::reproduce {
 
 // What pages and documents show, as texts: made here once, so that they can't disagree.
 
+/// What an arm spends: three digits that are never below the bound.
+std::string epsilon_text(const ArmResult& arm);
+
 /// One of the up to three lines of a cell.
 struct Line {
   std::string cell;  ///< the row as printed, with epsilon and x
@@ -36,6 +39,10 @@ struct SlopeLine {
   std::string measured;
   std::string theory;
 };
+/// The points that an exponent is fitted to.
+std::vector<std::pair<double, double>> slope_points(const SlopeSpec& slope,
+                                                    const ReproductionSpec& spec,
+                                                    const Results& results);
 std::vector<SlopeLine> slopes_of(const ReproductionSpec& spec, const Results& results);
 
 std::vector<Chart> charts_of(const ReproductionSpec& spec, const Results& results);

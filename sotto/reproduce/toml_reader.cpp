@@ -161,4 +161,17 @@ Expected<void> TomlTable::finish() {
   return {};
 }
 
+Expected<toml::table> parse_toml(std::string_view text, const std::string& name) {
+  try {
+    return toml::parse(text, name);
+  } catch (const toml::parse_error& error) {
+    return fail(ErrorKind::kBadData,
+                fmt::format("{}:{}:{}: {}",
+                            name,
+                            error.source().begin.line,
+                            error.source().begin.column,
+                            error.description()));
+  }
+}
+
 }  // namespace sotto::reproduce

@@ -57,4 +57,7 @@ class TomlTable {
   std::optional<Error> error_;
 };
 
+/// kBadData with file:line:column where the text is no TOML.
+Expected<toml::table> parse_toml(std::string_view text, const std::string& name);
+
 }  // namespace sotto::reproduce

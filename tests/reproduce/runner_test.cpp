@@ -83,7 +83,7 @@ title = "by T"
 x = "x"
 y = "objective"
 [words]
-agrees = ["the sun <shines>"]
+notes = ["the sun <shines>"]
 )" + more,
                                "toy.toml");
   EXPECT_TRUE(spec) << spec.error().message;
@@ -129,8 +129,8 @@ TEST(Runner, QuickLeavesOutCellsRowsAndRuns) {
   EXPECT_EQ(results->cells.size(), 5u);
   EXPECT_EQ(results->cells[0].best->runs, 1);
   EXPECT_EQ(results->cells[0].best->n, 200);
-  EXPECT_THAT(page_of(toy(), *results), HasSubstr("Quick"));
-  EXPECT_THAT(markdown_of(toy(), *results), HasSubstr("QUICK"));
+  EXPECT_THAT(page_of(toy(), *results, {}), HasSubstr("Quick"));
+  EXPECT_THAT(markdown_of(toy(), *results, {}), HasSubstr("QUICK"));
 }
 
 TEST(Runner, FinishedCellsAreNotRunAgain) {
@@ -217,7 +217,7 @@ TEST(Documents, ResultsSurviveTheirFile) {
   const auto read = results_from_json(text, "toy.json");
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(to_json(*read).dump(), text);
-  EXPECT_EQ(markdown_of(toy(), *read), markdown_of(toy(), *results));
+  EXPECT_EQ(markdown_of(toy(), *read, {}), markdown_of(toy(), *results, {}));
   EXPECT_FALSE(results_from_json("{}", "toy.json"));
   EXPECT_FALSE(results_from_json("{\"reproduction\": \"toy\"}", "toy.json"));
 }
@@ -238,10 +238,17 @@ TEST(Documents, ThreeLinesACellAndTheEpsilonThatIsSpent) {
   EXPECT_TRUE(lines[1].over);
   EXPECT_EQ(lines[2].what, "Sotto: dp-gd");
   EXPECT_FALSE(lines[2].over);
-  const std::string markdown = markdown_of(spec, *results);
+  // What a public code would spend is not what the run beside it spends.
+  results->cells[0].recipe->epsilon = 0.5;
+  results->cells[0].recipe->epsilon_of_code = 17.1234;
+  const auto again = panels_of(spec, *results)[0].lines[1];
+  EXPECT_EQ(again.epsilon, "0.5");
+  EXPECT_THAT(again.what, HasSubstr("its public code would spend 17.2"));
+  results->cells[0].recipe->epsilon = 17.1234;
+  const std::string markdown = markdown_of(spec, *results, {});
   EXPECT_THAT(markdown, HasSubstr("**17.2**"));
   EXPECT_THAT(markdown, HasSubstr("CNN \\| DP-SGD"));
-  const std::string page = page_of(spec, *results);
+  const std::string page = page_of(spec, *results, {});
   EXPECT_THAT(page, HasSubstr("the sun &lt;shines&gt;"));
   EXPECT_THAT(page, Not(HasSubstr("<shines>")));
 }
@@ -252,7 +259,7 @@ TEST(Documents, SlopesAndChartsFollowTheCells) {
   ASSERT_TRUE(results);
   const auto slopes = slopes_of(spec, *results);
   ASSERT_EQ(slopes.size(), 1u);
-  EXPECT_EQ(slopes[0].measured, "+1.00");  // passes are T
+  EXPECT_EQ(slopes[0].measured, "+1.00 ± 0.00");  // passes are T
   const auto charts = charts_of(spec, *results);
   ASSERT_EQ(charts.size(), 2u);
   EXPECT_EQ(charts[0].series.size(), 9u);  // a curve for every arm that ran
@@ -267,11 +274,11 @@ TEST(Documents, TheIndexComparesEveryPrintedNumber) {
   ASSERT_TRUE(results);
   const auto all = comparisons_of(spec, *results);
   EXPECT_EQ(all.size(), 9u);  // 4 cells of two numbers, and the network's
-  const PaperSpec paper{
-      "WYX17", "A paper", "It holds.", {"toy"}, {{"it works", "yes", "seen", {"toy"}}}};
+  PaperSpec paper{"WYX17", "A paper", {"toy"}, {}};
+  paper.claims.push_back({"Table 9", "it works", {}, "by algebra", "", {"toy"}});
   const std::string markdown = markdown_index({paper}, {{spec, *results}}, "reproductions");
   EXPECT_THAT(markdown, HasSubstr("[toy](reproductions/toy.md)"));
-  EXPECT_THAT(markdown, HasSubstr("It holds."));
+  EXPECT_THAT(markdown, HasSubstr("argued, not measured"));
   // Numbers of what was not run are there too.
   EXPECT_EQ(comparisons_of(spec, {}).size(), 9u);
   EXPECT_THAT(markdown_index({paper}, {{spec, std::nullopt}}, "r"), HasSubstr("not run"));
@@ -301,7 +308,12 @@ TEST(Documents, NumbersAreShownWithDigitsThatMeanSomething) {
 }
 
 TEST(Documents, ExponentsAreFittedToPositivePoints) {
-  EXPECT_NEAR(*fitted_exponent({{1, 2}, {2, 8}, {4, 32}}), 2, 1e-12);
+  EXPECT_NEAR(fitted_exponent({{1, 2}, {2, 8}, {4, 32}})->value, 2, 1e-12);
+  EXPECT_NEAR(fitted_exponent({{1, 2}, {2, 8}, {4, 32}})->error, 0, 1e-7);
+  // y = 1, 2, 1 at ln x = 0, 1, 2: slope 0, residuals -1/3, 2/3, -1/3 of ln 2, error ln 2 / sqrt 3.
+  const auto bent = fitted_exponent({{1, 1}, {M_E, 2}, {M_E * M_E, 1}});
+  EXPECT_NEAR(bent->value, 0, 1e-12);
+  EXPECT_NEAR(bent->error, std::log(2.0) * std::sqrt(6.0 / 9.0 / 2.0), 1e-12);
   EXPECT_FALSE(fitted_exponent({{1, 2}}));
   EXPECT_FALSE(fitted_exponent({{1, 2}, {2, -1}}));
 }
