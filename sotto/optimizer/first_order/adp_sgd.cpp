@@ -2,7 +2,7 @@
 //
 // Problem     min_w F(w) = (1/n) sum_i loss(w; i) + r(w), not necessarily convex
 // Update      g_t = (sum_{i in B} clip_C(grad loss_i(w)) + alpha_t noise) / (expected |B|)
-//             w <- w - (eta / b_t)(g_t + grad r(w))
+//             w <- w - (eta / b_{t+1})(g_t + grad r(w))
 //             polynomial: b_t = sqrt(a + c t)
 //             adagrad: b_{t+1}^2 = b_t^2 + max(beta_t (|g_t|^2 - d s_t^2), nu)
 //             noise matched: alpha_t^2 ~ sqrt(a + c t), which with adagrad steps is Proposition 5.2
@@ -10,10 +10,12 @@
 // Privacy     matched, constant: a plan of poisson(q, gaussian(z alpha_t)); adaptive: a Renyi
 //             filter is charged before each release and ends the run
 // Guarantee   (epsilon, delta)-DP; of all alpha of equal price alpha^2 ~ b does least damage
-// Source      [ADP21] Alg. 1 and 2
+// Source      [ADP21] Alg. 1, Propositions 5.1 (polynomial) and 5.2 (adagrad)
 // Differs     adagrad steps read the *released* gradient, less the noise's own part d s^2 (the
-//             paper's rule reads the true one and is not private); matched noise changes in at
-//             most `groups` stages; alpha may follow b during the run
+//             paper's rule reads the true one and is not private); Poisson batches and clipping
+//             instead of one record and a bounded gradient; the noise is calibrated, not that of
+//             Theorem 4.1; matched noise changes in at most `groups` stages; alpha may follow b
+//             during the run; the last iterate or a tail average is returned. The page has all.
 //
 // letter     meaning                         option
 // T, q       steps, expected batch / n       steps, expected_batch
