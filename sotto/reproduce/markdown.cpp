@@ -75,9 +75,10 @@ std::string markdown_of(const ReproductionSpec& spec,
   }
   text += list("Notes", spec.notes);
   text += list("Used instead", spec.instead);
-  text +=
-      "\n## Numbers\n\nε of a recipe: what its noise really spends, by Sotto's accountant; bold "
-      "where that is more than was stated. ε of Sotto: certified.\n";
+  if (!spec.cells.empty())
+    text +=
+        "\n## Numbers\n\nε of a recipe: what its noise really spends, by Sotto's accountant; bold "
+        "where that is more than was stated. ε of Sotto: certified.\n";
   for (const auto& panel : panels_of(spec, results)) text += panel_text(panel);
   if (!charts_of(spec, results).empty())
     text += fmt::format("\n## Plots\n\n![{}]({}.svg)\n", spec.title, spec.name);
@@ -86,7 +87,7 @@ std::string markdown_of(const ReproductionSpec& spec,
     text += "\n## Exponents\n\n" + header({"of", "measured", "theory"});
     for (const auto& slope : slopes) text += row({slope.title, slope.measured, slope.theory});
   }
-  text += list("Formulas of the recipes", formulas_of(spec));
+  text += list(spec.cells.empty() ? "Formulas" : "Formulas of the recipes", formulas_of(spec));
   text += list("[Traps](../traps.md)", spec.traps);
   std::vector<std::string> sets;
   for (const auto& [name, data] : spec.data)

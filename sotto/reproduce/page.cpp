@@ -68,10 +68,12 @@ std::string page_of(const ReproductionSpec& spec,
   const auto charts = charts_of(spec, results);
   if (!charts.empty()) page.heading("Figures");
   for (const auto& chart : charts) page.chart(chart);
-  page.heading("Numbers");
-  page.paragraph(
-      "ε of a recipe: what its noise really spends, by Sotto's accountant; marked where that is "
-      "more than was stated. ε of Sotto: certified.");
+  if (!spec.cells.empty()) {
+    page.heading("Numbers");
+    page.paragraph(
+        "ε of a recipe: what its noise really spends, by Sotto's accountant; marked where that is "
+        "more than was stated. ε of Sotto: certified.");
+  }
   for (const auto& panel : panels_of(spec, results)) table(page, panel);
   const auto slopes = slopes_of(spec, results);
   if (!slopes.empty()) {
@@ -80,7 +82,7 @@ std::string page_of(const ReproductionSpec& spec,
     for (const auto& slope : slopes) rows.push_back({slope.title, slope.measured, slope.theory});
     page.table({"of", Column("measured", true), Column("theory", true)}, rows);
   }
-  list(page, "Formulas of the recipes", formulas_of(spec));
+  list(page, spec.cells.empty() ? "Formulas" : "Formulas of the recipes", formulas_of(spec));
   list(page, "Traps", spec.traps);
   std::vector<std::string> sets;
   for (const auto& [name, data] : spec.data)

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sotto/core/file.hpp"
+#include "sotto/reproduce/formula_curves.hpp"
 #include "sotto/reproduce/papers.hpp"
 #include "sotto/reproduce/toml_reader.hpp"
 
@@ -211,6 +212,20 @@ Expected<ChartSpec> read_chart(const toml::table& table, const std::string& file
   return chart;
 }
 
+Expected<FormulaChartSpec> read_formula_chart(const toml::table& table, const std::string& file) {
+  TomlTable toml(table, file, "[[formula_chart]]");
+  FormulaChartSpec chart;
+  chart.title = toml.required("title");
+  chart.formula = toml.required("formula");
+  for (const auto& [name, values] : toml.number_lists("arguments"))
+    if (values.size() == 1) chart.arguments[name] = values[0];
+  chart.log_x = toml.flag("log_x", false);
+  chart.log_y = toml.flag("log_y", false);
+  if (const auto drawn = formula_chart(chart); !drawn) toml.complain(drawn.error().message);
+  SOTTO_TRY(toml.finish());
+  return chart;
+}
+
 Expected<SlopeSpec> read_slope(const toml::table& table, const std::string& file) {
   TomlTable toml(table, file, "[[slope]]");
   SlopeSpec slope;
@@ -265,7 +280,6 @@ Expected<ReproductionSpec> parse_spec(std::string_view text, const std::string& 
     spec.seeds.push_back(static_cast<std::uint64_t>(seed));
   for (const auto& column : spec.columns)
     if (!find_measure(column)) toml.complain(fmt::format("there is no measure '{}'.", column));
-  if (spec.columns.empty()) toml.complain("'columns' is missing.");
   if (spec.runs < 1 || spec.quick_runs < 1) toml.complain("'runs' must be at least 1.");
 
   Defaults defaults{"1e-5", "logistic", "none", "replace-one", "none", "linear", ""};
@@ -299,14 +313,20 @@ Expected<ReproductionSpec> parse_spec(std::string_view text, const std::string& 
     SOTTO_ASSIGN(ChartSpec chart, read_chart(*table, name));
     spec.charts.push_back(std::move(chart));
   }
+  for (const toml::table* table : toml.tables("formula_chart")) {
+    SOTTO_ASSIGN(FormulaChartSpec chart, read_formula_chart(*table, name));
+    spec.formula_charts.push_back(std::move(chart));
+  }
   for (const toml::table* table : toml.tables("slope")) {
     SOTTO_ASSIGN(SlopeSpec slope, read_slope(*table, name));
     spec.slopes.push_back(std::move(slope));
   }
   if (const toml::table* table = toml.table("words")) SOTTO_TRY(read_words(*table, spec, name));
+  if (spec.columns.empty() && !spec.cells.empty()) toml.complain("'columns' is missing.");
   SOTTO_TRY(toml.finish());
-  if (spec.cells.empty())
-    return fail(ErrorKind::kBadData, fmt::format("{}: there is no [[cell]].", name));
+  if (spec.cells.empty() && spec.formula_charts.empty())
+    return fail(ErrorKind::kBadData,
+                fmt::format("{}: there is no [[cell]] and no [[formula_chart]].", name));
   return spec;
 }
 

@@ -101,6 +101,15 @@ struct ChartSpec {
   std::vector<std::string> arms = {"recipe", "best"};
 };
 
+/// A chart that follows from formulas: nothing is run for it.
+struct FormulaChartSpec {
+  std::string title;
+  std::string formula;  ///< of formula_curves.hpp
+  std::map<std::string, double> arguments;
+  bool log_x = false;
+  bool log_y = false;
+};
+
 /// A fitted exponent beside the theory's.
 struct SlopeSpec {
   std::string title;
@@ -126,6 +135,7 @@ struct ReproductionSpec {
   std::map<std::string, DataSpec> data;
   std::vector<CellSpec> cells;
   std::vector<ChartSpec> charts;
+  std::vector<FormulaChartSpec> formula_charts;
   std::vector<SlopeSpec> slopes;
   std::vector<std::string> notes;  ///< why it came out so; verdicts are computed, not typed
   std::vector<std::string> instead, traps;

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "sotto/reproduce/formula_curves.hpp"
 #include "sotto/reproduce/published_noise.hpp"
 
 namespace sotto::reproduce {
@@ -95,6 +96,14 @@ double x_of(const CurvePoint& point, const std::string& name) {
   return value == point.values.end() ? 0 : value->second.mean;
 }
 
+/// Curves hold errors; the accuracy is what is left.
+std::optional<Statistic> on_curve(const CurvePoint& point, const std::string& measure) {
+  const auto value = point.values.find(measure == "accuracy" ? "error" : measure);
+  if (value == point.values.end()) return std::nullopt;
+  const auto& [mean, half] = value->second;
+  return Statistic{measure == "accuracy" ? 100 - mean : mean, half};
+}
+
 /// A curve of every cell that the chart asks for.
 void add_curves(const ChartSpec& spec,
                 const CellSpec& cell,
@@ -107,9 +116,9 @@ void add_curves(const ChartSpec& spec,
     series.name = arm_title(which, cell, *arm);
     series.dashed = which == "recipe";
     for (const auto& point : arm->curve) {
-      const auto value = point.values.find(spec.y);
-      if (value == point.values.end()) continue;
-      const auto& [mean, half] = value->second;
+      const auto value = on_curve(point, spec.y);
+      if (!value) continue;
+      const auto& [mean, half] = *value;
       series.points.emplace_back(x_of(point, spec.x), mean);
       series.band.emplace_back(mean - half, mean + half);
     }
@@ -241,6 +250,8 @@ std::vector<Chart> charts_of(const ReproductionSpec& spec, const Results& result
     }
     if (!chart.series.empty()) charts.push_back(std::move(chart));
   }
+  for (const auto& each : spec.formula_charts)
+    if (auto chart = formula_chart(each)) charts.push_back(*std::move(chart));
   return charts;
 }
 
@@ -270,6 +281,10 @@ std::vector<Comparison> comparisons_of(const ReproductionSpec& spec, const Resul
 }
 
 std::string provenance(const Results& results) {
+  if (results.cells.empty())
+    return fmt::format("Drawn from formulas: nothing is run. Made by `{}`, version {}.",
+                       results.command,
+                       results.version);
   std::set<int> runs;
   for (const auto& cell : results.cells)
     for (const char* which : {"recipe", "best"})
@@ -295,6 +310,11 @@ std::vector<std::string> formulas_of(const ReproductionSpec& spec) {
   std::vector<std::string> result;
   for (const auto& formula : published_formulas())
     if (used.contains(formula.name))
+      result.push_back(fmt::format("{}: {} {}", formula.name, formula.text, formula.source));
+  std::set<std::string> drawn;
+  for (const auto& chart : spec.formula_charts) drawn.insert(chart.formula);
+  for (const auto& formula : formula_curves())
+    if (drawn.contains(formula.name))
       result.push_back(fmt::format("{}: {} {}", formula.name, formula.text, formula.source));
   return result;
 }

@@ -63,7 +63,7 @@ std::vector<Comparison> comparisons_of(const ReproductionSpec& spec, const Resul
 /// How the numbers came about: runs, version, machine, command.
 std::string provenance(const Results& results);
 
-/// Formulas of the recipes that the spec uses, each with its citation.
+/// Formulas of the recipes and curves that the spec uses, each with its citation.
 std::vector<std::string> formulas_of(const ReproductionSpec& spec);
 
 }  // namespace sotto::reproduce

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sotto/data/table.hpp"
@@ -132,6 +133,87 @@ TEST(AdpSgd, NoiseSquaredFollowsTheSteps) {
   EXPECT_NEAR(most / least, std::pow((20 + 950.0) / (20 + 50.0), 0.25), 1e-12);
 }
 
+/// Remembers every step's length.
+class StepLengths final : public Observer {
+ public:
+  bool keep_going(const StepReport& report) override {
+    lengths.push_back(report.step_size);
+    return true;
+  }
+  std::vector<double> lengths;
+};
+
+TEST(AdpSgd, BetaFallsWithinEveryPeriod) {
+  // Without noise b² grows by beta_t |g|², the squared gradient of the loss alone; the weights
+  // beta_t = max{beta / ((t mod 3) + 1), 1} are written out.
+  const Small small;
+  struct Case {
+    const char* beta;
+    const char* period;
+    std::vector<double> weights;
+  };
+  for (const auto& [beta, period, weights] :
+       {Case{"40", "3", {40, 20, 40.0 / 3, 40, 20, 40.0 / 3, 40}},
+        Case{"1.5", "3", {1.5, 1, 1, 1.5, 1, 1, 1.5}},
+        Case{"0.25", "3", {1, 1, 1, 1, 1, 1, 1}},
+        Case{"0.25", "0", {0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25}}}) {
+    const auto configured = (*find_method("adp-sgd"))
+                                ->configure({{"steps", "7"},
+                                             {"step_size", "1"},
+                                             {"expected_batch", "4"},
+                                             {"clip_radius", "100"},
+                                             {"step_rule", "adagrad"},
+                                             {"noise", "constant"},
+                                             {"offset", "2"},
+                                             {"nu", "1e-9"},
+                                             {"beta", beta},
+                                             {"beta_period", period}},
+                                            small.facts());
+    ASSERT_TRUE(configured) << configured.error().message;
+    ExactOracle oracle(small.engine, small.facts().problem, Stream::seeded(1, Purpose::kSampling));
+    StepLengths steps;
+    const auto result = configured->optimizer->run(oracle, 0, steps);
+    ASSERT_TRUE(result);
+    ASSERT_EQ(steps.lengths.size(), weights.size());
+    Vector w = Vector::Zero(3);
+    double square = 2;
+    for (std::size_t t = 0; t < weights.size(); ++t) {
+      const Vector g = small.gradient(w);
+      square += weights[t] * (g - 0.1 * w).squaredNorm();
+      EXPECT_NEAR(steps.lengths[t], 1 / std::sqrt(square), 1e-12) << beta << ", step " << t;
+      w -= g / std::sqrt(square);
+    }
+    EXPECT_LE((result->w - w).norm(), 1e-12);
+  }
+  EXPECT_EQ(
+      (*find_method("adp-sgd"))->configure({{"beta_period", "-1"}}, small.facts()).error().kind,
+      ErrorKind::kUsage);
+}
+
+TEST(AdpSgd, MatchedNoiseWithAdagradStepsIsThatOfProposition52) {
+  // alpha_t² = sqrt(b_0² + t C), fixed beforehand: offset is b_0², slope is C, and one stage per
+  // step leaves the schedule as it is printed.
+  const Small small;
+  const auto configured = (*find_method("adp-sgd"))
+                              ->configure({{"steps", "40"},
+                                           {"groups", "40"},
+                                           {"expected_batch", "2"},
+                                           {"step_rule", "adagrad"},
+                                           {"offset", "20"},
+                                           {"slope", "0.1"}},
+                                          small.facts());
+  const CanonicalEvent plan =
+      *canonical(configured->optimizer->plan(small.facts().problem, 3).event);
+  ASSERT_EQ(plan.terms.size(), 40u);
+  std::vector<double> multipliers;
+  for (const Term& term : plan.terms) multipliers.push_back(term.parameter);
+  std::sort(multipliers.begin(), multipliers.end());
+  for (std::size_t t = 0; t < multipliers.size(); ++t) {
+    const double b_0 = std::sqrt(20.0), b_t = std::sqrt(20 + 0.1 * static_cast<double>(t));
+    EXPECT_NEAR(multipliers[t], 3 * std::sqrt(b_t / b_0), 1e-12) << t;
+  }
+}
+
 TEST(AdpSgd, AdagradReadsTheReleasedGradientAndNothingElse) {
   // Two oracles that give the same answers from different data lead to the same run: the step can't
   // depend on anything that was not released.
@@ -165,7 +247,9 @@ TEST(AdpSgd, AdagradReadsTheReleasedGradientAndNothingElse) {
     const GlmEngine engine(small->table, {});
     const auto configured =
         (*find_method("adp-sgd"))
-            ->configure({{"steps", "15"}, {"step_rule", "adagrad"}, {"beta", "50"}}, one.facts());
+            ->configure(
+                {{"steps", "15"}, {"step_rule", "adagrad"}, {"beta", "50"}, {"beta_period", "4"}},
+                one.facts());
     ExactOracle exact(engine, one.facts().problem, Stream::seeded(1, Purpose::kSampling));
     Fixed oracle(exact, one.facts().problem);
     NoObserver observer;

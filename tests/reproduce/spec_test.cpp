@@ -119,6 +119,7 @@ TEST(Specs, AllNamesOfTheFivePapersAreThere) {
                            "adp-fig1",
                            "adp-table1",
                            "adp-table2",
+                           "adp-table4",
                            "adp-fig2"})
     EXPECT_TRUE(names.contains(name)) << name;
   // And no file is forgotten by papers.toml.

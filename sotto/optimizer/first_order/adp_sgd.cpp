@@ -2,22 +2,25 @@
 //
 // Problem     min_w F(w) = (1/n) sum_i loss(w; i) + r(w), not necessarily convex
 // Update      g_t = (sum_{i in B} clip_C(grad loss_i(w)) + alpha_t noise) / (expected |B|)
-//             w <- w - (eta / b_t)(g_t + grad r(w))
+//             w <- w - (eta / b_{t+1})(g_t + grad r(w))
 //             polynomial: b_t = sqrt(a + c t)
-//             adagrad: b_{t+1}^2 = b_t^2 + max(beta (|g_t|^2 - d s_t^2), nu)
-//             noise matched: alpha_t^2 ~ sqrt(a + c t); adaptive: ~ b_t; constant: alpha_t = 1
+//             adagrad: b_{t+1}^2 = b_t^2 + max(beta_t (|g_t|^2 - d s_t^2), nu)
+//             noise matched: alpha_t^2 ~ sqrt(a + c t), which with adagrad steps is Proposition 5.2
+//             for c = its C; adaptive: ~ b_t; constant: alpha_t = 1, the paper's DP-SGD
 // Privacy     matched, constant: a plan of poisson(q, gaussian(z alpha_t)); adaptive: a Renyi
 //             filter is charged before each release and ends the run
 // Guarantee   (epsilon, delta)-DP; of all alpha of equal price alpha^2 ~ b does least damage
-// Source      [ADP21] Alg. 1 and 2
+// Source      [ADP21] Alg. 1, Propositions 5.1 (polynomial) and 5.2 (adagrad)
 // Differs     adagrad steps read the *released* gradient, less the noise's own part d s^2 (the
-//             paper's rule reads the true one and is not private); matched noise changes in at
-//             most `groups` stages; alpha may follow b during the run
+//             paper's rule reads the true one and is not private); Poisson batches and clipping
+//             instead of one record and a bounded gradient; the noise is calibrated, not that of
+//             Theorem 4.1; matched noise changes in at most `groups` stages; alpha may follow b
+//             during the run; the last iterate or a tail average is returned. The page has all.
 //
 // letter     meaning                         option
 // T, q       steps, expected batch / n       steps, expected_batch
 // eta, a, c  the step size                   step_size, offset, slope
-// beta, nu   the adagrad step                beta, nu
+// beta_t, nu the adagrad step                beta, beta_period, nu
 // s_t        noise on a mean's coordinate    follows from z, alpha_t, C (clip_radius, clip_rule)
 
 #include <fmt/format.h>
@@ -48,6 +51,7 @@ struct AdaptiveNoiseOptions {
   double offset = 20;
   double slope = 1;
   double beta = 1;
+  std::int64_t beta_period = 0;  ///< 0: beta_t = beta
   double nu = 1e-5;
   std::int64_t groups = 20;
   double average = 0;
@@ -61,6 +65,12 @@ class AdaptiveNoiseSgd final : public Optimizer {
 
   double b(std::int64_t t) const {
     return std::sqrt(options_.offset + options_.slope * static_cast<double>(t));
+  }
+
+  /// Weight of the squared gradient; falls to 1 within every period where there is one.
+  double beta(std::int64_t t) const {
+    if (options_.beta_period == 0) return options_.beta;
+    return std::max(options_.beta / static_cast<double>(t % options_.beta_period + 1), 1.0);
   }
 
   /// alpha of the schedule, 1 at the start, constant within a group of steps.
@@ -114,7 +124,7 @@ class AdaptiveNoiseSgd final : public Optimizer {
       if (adagrad) {
         const TermBounds bounds = bounds_of(query(w, z), problem);
         const double s = z * bounds.sensitivity(problem.relation, sampling_) / expected_batch;
-        square += std::max(options_.beta * (gradient.squaredNorm() - d * s * s), options_.nu);
+        square += std::max(beta(t) * (gradient.squaredNorm() - d * s * s), options_.nu);
       } else {
         square = options_.offset + options_.slope * static_cast<double>(t + 1);
       }
@@ -163,6 +173,9 @@ OptionTable<AdaptiveNoiseOptions> adp_sgd_options() {
       .number("offset", &O::offset, "b^2 at the start")
       .number("slope", &O::slope, "by how much b^2 grows a step")
       .number("beta", &O::beta, "adagrad: weight of the squared gradient")
+      .integer("beta_period",
+               &O::beta_period,
+               "adagrad: beta_t = max{beta / ((t mod period) + 1), 1}; 0: beta_t = beta")
       .number("nu", &O::nu, "adagrad: the least growth of b^2 a step")
       .integer("groups", &O::groups, "matched noise changes at most so often")
       .number("average",
@@ -196,6 +209,7 @@ Expected<void> check(const AdaptiveNoiseOptions& options, const PublicProblem& p
       return refuse(name, *value, "must be finite and > 0");
   if (!(std::isfinite(options.slope) && options.slope >= 0))
     return refuse("slope", options.slope, "must be finite and >= 0");
+  if (options.beta_period < 0) return refuse("beta_period", options.beta_period, "must be >= 0");
   if (options.groups < 1 || options.groups > 1000)
     return refuse("groups", options.groups, "must lie between 1 and 1000");
   if (!(options.average >= 0 && options.average <= 1))
