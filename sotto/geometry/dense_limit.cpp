@@ -6,6 +6,15 @@
 #include "sotto/core/parallel.hpp"
 
 namespace sotto {
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024 * 1024;
+
+double memory_bytes() {
+  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+}
+
+}  // namespace
 
 double dense_hessian_bytes(std::int64_t dimension, int threads) {
   const auto d = static_cast<double>(dimension);
@@ -16,10 +25,8 @@ double dense_hessian_bytes(std::int64_t dimension, int threads) {
 
 Expected<void> check_dense_hessian(std::int64_t dimension) {
   const double needed = dense_hessian_bytes(dimension, thread_count());
-  const double memory =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  const double memory = memory_bytes();
   if (needed <= memory / 2) return {};
-  constexpr double kGiB = 1024.0 * 1024 * 1024;
   return fail(
       ErrorKind::kUsage,
       fmt::format("a dense Hessian of {} parameters needs about {:.1f} GiB, more than half of this "
@@ -28,6 +35,22 @@ Expected<void> check_dense_hessian(std::int64_t dimension) {
                   dimension,
                   needed / kGiB,
                   memory / kGiB));
+}
+
+Expected<void> check_products(std::int64_t dimension, std::int64_t products) {
+  const double needed = 4 * 8.0 * static_cast<double>(dimension) * static_cast<double>(products);
+  const double memory = memory_bytes();
+  if (needed <= memory / 2) return {};
+  return fail(
+      ErrorKind::kUsage,
+      fmt::format(
+          "{} products with a Hessian of {} parameters, which this curvature tolerance "
+          "needs, keep about {:.1f} GiB, more than half of this machine's {:.1f} GiB. Raise "
+          "--curvature-tolerance, or use a first-order method.",
+          products,
+          dimension,
+          needed / kGiB,
+          memory / kGiB));
 }
 
 }  // namespace sotto

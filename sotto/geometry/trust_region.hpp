@@ -24,7 +24,8 @@ struct KktResiduals {
 struct TrustRegionStep {
   Vector step;                     ///< h
   double multiplier = 0;           ///< lambda
-  double smallest_eigenvalue = 0;  ///< of H; by Lanczos the smallest Ritz value, never below it
+  double smallest_eigenvalue = 0;  ///< of H; by Lanczos the smallest Ritz value, never below it,
+                                   ///< and no bound on it from below (lowest_eigenpair.hpp)
   /// g has (nearly) nothing along the lowest eigenvectors, and the step was completed along them.
   bool hard_case = false;
   KktResiduals residuals;

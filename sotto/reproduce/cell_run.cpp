@@ -115,6 +115,7 @@ class CellRun::Camera final : public Observer {
       const Diagnostics truth = true_values(*run_.engine_, run_.problem_, w);
       photo.values["gradient_norm"] = truth.gradient_norm;
       photo.values["train_objective"] = truth.objective;
+      if (run_.optimum_) photo.values["gap"] = truth.objective - *run_.optimum_;
     }
     if (run_.data_->test) {
       const auto test = run_.tested(*run_.data_->test, w);

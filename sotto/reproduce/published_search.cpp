@@ -1,10 +1,12 @@
-// The searches of [GW23], [WX20] and [WCX19] as printed.
+// The searches of [GW23], [WX20] and [WCX19] in their own form. [WX20] prints its algorithms whole.
+// The poster [GW23] prints one algorithm and leaves the step sizes open: these are its authors'
+// public script's (backtracking.hpp), as is the form of [WCX19]'s selection.
 //
 // Problem     find w with |grad F(w)| <= eps_g and Hessian eigenvalues >= -eps_H
 // Update      published-opt: g noisy; |g| > eps_g: w <- w - gamma g; else H noisy, lowest eigenpair
 //             (l, p), <p, g> <= 0; l < -eps_H: w <- w + 2|l|/M p; else return w. With a line search
-//             gamma is the first of a falling sequence that a sparse vector session accepts. Two
-//             phases: floor(sqrt T) steps with finer noise first
+//             both lengths are the first of a falling sequence that a sparse vector session
+//             accepts. Two phases: floor(sqrt T) steps with finer noise first
 //             published-tr: (g, H) noisy, h minimizes the model in a ball of radius r; return
 //             w + h once the multiplier is at most sqrt(eps_g M)
 //             published-gd-sosp: w <- w - g/G; return w if a second noisy gradient is below eps_g
@@ -27,6 +29,7 @@
 #include <vector>
 
 #include "sotto/geometry/trust_region.hpp"
+#include "sotto/optimizer/second_order/backtracking.hpp"
 #include "sotto/optimizer/second_order/search_options.hpp"
 
 namespace sotto::reproduce {
@@ -134,9 +137,8 @@ class PublishedSearch final : public Optimizer {
   }
 
  private:
-  // The constants of [GW23]'s public code.
-  static constexpr double kCg = 0.6, kBackTrack = 0.6, kLongest = 20;
-  static constexpr double kFallBack = 2 * (1 - 0.1 - kCg);  // over G
+  // Of the authors' script, like the rest of the line search (backtracking.hpp).
+  static constexpr double kLongest = 20;
   static constexpr std::int64_t kMostCandidates = 8;
 
   GradientQuery gradient_query(const Vector& w, double factor) const {
@@ -167,34 +169,39 @@ class PublishedSearch final : public Optimizer {
       Oracle& oracle, const Vector& w, const Vector& g, double factor, double phase) const {
     if (g.norm() > o_.gradient_tolerance) {
       if (o_.line_search_epsilon == 0) return std::optional<Vector>(-g / o_.smoothness);
-      return line_search(oracle, w, g, o_.line_search_epsilon / phase);
+      return line_search(oracle, w, -g, along_gradient(g.norm(), o_.smoothness, kLongest), phase);
     }
     SOTTO_ASSIGN(const SymmetricEigen H, hessian(oracle, w, factor));
     if (H.values[0] >= -o_.curvature_tolerance) return std::optional<Vector>();
     Vector p = H.vectors.col(0);
     if (p.dot(g) > 0) p = -p;
-    return std::optional<Vector>(2 * std::abs(H.values[0]) / o_.hessian_lipschitz * p);
+    const double lambda = -H.values[0];
+    if (o_.line_search_epsilon == 0)
+      return std::optional<Vector>(2 * lambda / o_.hessian_lipschitz * p);
+    return line_search(
+        oracle, w, p, along_curvature(lambda, o_.hessian_lipschitz, kLongest), phase);
   }
 
-  /// The longest gamma in 20, 12, 7.2, … fall-back steps with enough decrease.
+  /// The longest of the search's lengths with enough decrease.
   Expected<std::optional<Vector>> line_search(Oracle& oracle,
                                               const Vector& w,
-                                              const Vector& g,
-                                              double epsilon) const {
-    const PublicProblem& problem = oracle.problem();
-    const double shortest = kFallBack / o_.smoothness;
-    const double here = problem.regularizer.value(w);
+                                              const Vector& direction,
+                                              const Backtracking& search,
+                                              double phase) const {
+    const Regularizer& regularizer = oracle.problem().regularizer;
     std::vector<Vector> candidates;
     std::vector<double> needed;
-    for (double gamma = kLongest * shortest; gamma > shortest; gamma *= kBackTrack) {
-      candidates.push_back(w - gamma * g);
-      needed.push_back(kCg * gamma * g.squaredNorm() +
-                       problem.regularizer.value(candidates.back()) - here);
+    for (std::size_t k = 0; k < search.lengths.size(); ++k) {
+      candidates.push_back(w + search.lengths[k] * direction);
+      needed.push_back(search.needed[k] + regularizer.value(candidates[k]) - regularizer.value(w));
     }
     SOTTO_ASSIGN(const Released<std::int64_t> first,
-                 oracle.first_decrease({w, candidates, needed, o_.clip_radius, epsilon}));
-    if (first.value() < 0) return std::optional<Vector>(-shortest * g);
-    return std::optional<Vector>(candidates[static_cast<std::size_t>(first.value())] - w);
+                 oracle.first_decrease(
+                     {w, candidates, needed, o_.clip_radius, o_.line_search_epsilon / phase}));
+    const std::int64_t chosen = first.value();
+    return std::optional<Vector>(
+        (chosen < 0 ? search.fallback : search.lengths[static_cast<std::size_t>(chosen)]) *
+        direction);
   }
 
   Expected<std::optional<Vector>> trust_region_step(
@@ -254,9 +261,15 @@ MethodInfo info(std::string name, std::string summary, std::string source, Kind 
 
 const MethodInfo* find_published(std::string_view name) {
   static const std::vector<MethodInfo> all = {
-      info("published-opt", "gradient and curvature steps, as printed", "[GW23]", Kind::kDescent),
+      info("published-opt",
+           "gradient and curvature steps, the authors' form",
+           "[GW23]",
+           Kind::kDescent),
       info("published-tr", "trust region, as printed", "[WX20]", Kind::kTrustRegion),
-      info("published-gd-sosp", "descent with selection, as printed", "[WCX19]", Kind::kSelection)};
+      info("published-gd-sosp",
+           "descent with selection, the authors' form",
+           "[WCX19]",
+           Kind::kSelection)};
   for (const auto& each : all)
     if (each.name == name) return &each;
   return nullptr;

@@ -144,6 +144,20 @@ TEST(TrustRegion, LanczosNeedsFarFewerProductsThanDimensions) {
   }
 }
 
+// Three products can't find one eigenvector among sixty: the answer must not look as if they had.
+TEST(TrustRegion, LanczosThatRanOutOfProductsSaysSo) {
+  Vector values = Vector::LinSpaced(60, 0.5, 1.5);
+  values[0] = -1;
+  const Vector g = Vector::Constant(60, 0.01);
+  LanczosOptions limits;
+  limits.most_products = 3;
+  const auto s = solve_trust_region(
+      [&](const Vector& v, Vector& out) { out = values.cwiseProduct(v); }, g, 0.5, limits);
+  EXPECT_EQ(s.products, 3);
+  ASSERT_GT(s.smallest_eigenvalue, -0.9) << "missed";
+  EXPECT_GT(s.residuals.curvature, 1e-6);
+}
+
 TEST(TrustRegion, ProductsAreAskedForOrthonormalVectorsOnly) {
   std::mt19937_64 dice(10);
   for (int k = 0; k < 200; ++k) {

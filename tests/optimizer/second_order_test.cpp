@@ -14,114 +14,14 @@
 #include "sotto/oracle/private_oracle.hpp"
 #include "tests/support/funds.hpp"
 #include "tests/support/recording_oracle.hpp"
+#include "tests/support/search_problems.hpp"
 #include "tests/support/toy_engine.hpp"
 
 namespace sotto {
 namespace {
 
-/// Logistic loss + 0.05 |w|^2 on four rows.
-struct Small {
-  std::vector<float> rows = {1, 0, 0.5F, 0, 2, -1, 1, 1, 1, -0.5F, 0.25F, 0};
-  std::vector<float> labels = {1, -1, 1, -1};
-  Table table = TableBuilder::dense(4, 3, rows, labels, {});
-  GlmEngine engine{table, {}};
-
-  PublicFacts facts() const {
-    PublicFacts facts;
-    facts.problem.n = 4;
-    facts.problem.dimension = 3;
-    facts.problem.row_norm = 2.3;
-    facts.problem.linear_rows = true;
-    facts.problem.regularizer = Regularizer(RegularizerKind::kL2, 0.1);
-    facts.single_release_multiplier = 0;  // no budget to keep: answers are exact
-    return facts;
-  }
-  Eigen::Vector3d row(std::size_t i) const {
-    return {rows[3 * i], rows[3 * i + 1], rows[3 * i + 2]};
-  }
-  Vector gradient(const Vector& w) const {
-    Vector g = 0.1 * w;
-    for (std::size_t i = 0; i < 4; ++i) {
-      const auto y = static_cast<double>(labels[i]);
-      g -= y / (1 + std::exp(y * row(i).dot(w))) * row(i) / 4;
-    }
-    return g;
-  }
-  Matrix hessian(const Vector& w) const {
-    Matrix H = 0.1 * Matrix::Identity(3, 3);
-    for (std::size_t i = 0; i < 4; ++i) {
-      const double p = 1 / (1 + std::exp(-row(i).dot(w)));
-      H += p * (1 - p) * row(i) * row(i).transpose() / 4;
-    }
-    return H;
-  }
-  double objective(const Vector& w) const {
-    double sum = 0.05 * w.squaredNorm();
-    for (std::size_t i = 0; i < 4; ++i)
-      sum += std::log1p(std::exp(-static_cast<double>(labels[i]) * row(i).dot(w))) / 4;
-    return sum;
-  }
-  /// G of F: R²/4 + 0.1.
-  double smoothness() const { return 2.3 * 2.3 / 4 + 0.1; }
-
-  OptimizerResult run(const std::string& method, const GivenOptions& options) const {
-    const auto configured = (*find_method(method))->configure(options, facts());
-    EXPECT_TRUE(configured) << configured.error().message;
-    ExactOracle oracle(engine, facts().problem, Stream::seeded(1, Purpose::kSampling));
-    NoObserver observer;
-    auto result = configured->optimizer->run(oracle, 1, observer);
-    EXPECT_TRUE(result) << result.error().message;
-    return *result;
-  }
-};
-
-/// (<x, w>^2 - y)^2 / 4 with y = <x, w*>^2: w = 0 is a strict saddle, ±w* are minima.
-struct Saddle {
-  static constexpr int kRows = 60, kDim = 4;
-  std::vector<float> rows, labels;
-  Vector truth = Eigen::Vector4d(1, -0.5, 0.25, 0.75);
-  LossSpec loss{LossKind::kPhaseRetrieval, 4};
-
-  Saddle() {
-    Stream random = Stream::seeded(3, Purpose::kData);
-    for (int i = 0; i < kRows; ++i) {
-      Vector x(kDim);
-      for (double& v : x) v = 2 * random.uniform() - 1;
-      x.normalize();
-      double inner = 0;
-      for (int j = 0; j < kDim; ++j) {
-        rows.push_back(static_cast<float>(0.999 * x[j]));
-        inner += 0.999 * x[j] * truth[j];
-      }
-      labels.push_back(static_cast<float>(inner * inner));
-    }
-  }
-  PublicFacts facts() const {
-    PublicFacts facts;
-    facts.problem.n = kRows;
-    facts.problem.dimension = kDim;
-    facts.problem.row_norm = 1;
-    facts.problem.loss = loss_info(loss);
-    return facts;
-  }
-  Expected<OptimizerResult> run(const std::string& method, GivenOptions options) const {
-    options.insert(options.end(),
-                   {{"smoothness", "6"},
-                    {"hessian_lipschitz", "6"},
-                    {"clip_radius", "100"},
-                    {"hessian_clip", "100"},
-                    {"gradient_tolerance", "0.01"},
-                    {"curvature_tolerance", "0.02"},
-                    {"gap", "1"}});
-    const Table table = TableBuilder::dense(kRows, kDim, rows, labels, {});
-    const GlmEngine engine(table, loss);
-    const auto configured = (*find_method(method))->configure(options, facts());
-    if (!configured) return tl::unexpected<Error>(configured.error());
-    ExactOracle oracle(engine, facts().problem, Stream::seeded(1, Purpose::kSampling));
-    NoObserver observer;
-    return configured->optimizer->run(oracle, 1, observer);
-  }
-};
+using testing::Saddle;
+using testing::Small;
 
 TEST(Tr, WithoutNoiseIsThePlainTrustRegionMethod) {
   const Small small;
@@ -196,25 +96,6 @@ TEST(Opt, WithoutNoiseIsGradientDescentUntilTheTolerance) {
     EXPECT_EQ(result.steps, steps) << method;
     EXPECT_LE((result.w - w).norm(), 1e-9) << method;
   }
-}
-
-TEST(Opt, LineSearchesChooseAsTheyShould) {
-  const Small small;
-  const GivenOptions options = {
-      {"gradient_tolerance", "0.01"}, {"steps", "1"}, {"candidates", "4"}, {"longest_step", "8"}};
-  const Vector g = small.gradient(Vector::Zero(3));
-  const double G = small.smoothness();
-  Vector best = Vector::Zero(3), first;
-  for (const double factor : {8.0, 4.0, 2.0, 1.0}) {
-    const Vector w = -factor / G * g;
-    if (small.objective(w) < small.objective(best)) best = w;
-    const double decrease = small.objective(Vector::Zero(3)) - small.objective(w);
-    if (first.size() == 0 && decrease >= 0.6 * factor * g.squaredNorm() / (2 * G)) first = w;
-  }
-  EXPECT_LE((small.run("opt-ls", options).w - best).norm(), 1e-9);
-  GivenOptions sparse = options;
-  sparse.emplace_back("line_search", "sparse_vector");
-  EXPECT_LE((small.run("opt-ls", sparse).w - first).norm(), 1e-9);
 }
 
 TEST(Searches, LeaveAStrictSaddle) {
@@ -417,6 +298,37 @@ TEST(Searches, DenseHessiansThatDoNotFitAreRefused) {
   }
   EXPECT_FALSE((*find_method("dp-tr"))->configure({{"solver", "dense"}}, facts));
   EXPECT_TRUE((*find_method("dp-tr"))->configure({}, facts)) << "Lanczos needs no matrix";
+}
+
+// [WX20] Theorem 4, recomputed apart: G = 1, L = 1/4 + 2e-3, M = 1/(6 sqrt 3) + 4.6685593e-3, d =
+// 54, zeta = 0.05, ln(54/0.05) = 6.98472. alpha = 0.1: 698.5 gradients, 44.0 Hessians. alpha = 5:
+// 0.3 and 0.9. With L = 8 the Hessian's decides.
+TEST(StochasticTrustRegion, SampleSizesOfTheTheorem) {
+  PublicFacts facts;
+  facts.problem.n = 100'000;
+  facts.problem.dimension = 54;
+  facts.problem.row_norm = 1;
+  facts.problem.regularizer = Regularizer(RegularizerKind::kNonconvex, 1e-3);
+  facts.single_release_multiplier = kSingle;
+  const auto batch = [&](const GivenOptions& more) {
+    GivenOptions options = {{"sample_sizes", "theory"}, {"gradient_tolerance", "0.1"}};
+    options.insert(options.end(), more.begin(), more.end());
+    const auto configured = (*find_method("dp-str"))->configure(options, facts);
+    EXPECT_TRUE(configured) << configured.error().message;
+    for (const Setting& setting : configured->settings)
+      if (setting.name == "expected_batch") return std::stoll(setting.value);
+    return -1LL;
+  };
+  EXPECT_EQ(batch({}), 699);
+  EXPECT_EQ(batch({{"sample_miss", "0.001"}}), 1090);  // 100 ln(54,000) = 1089.7
+  EXPECT_EQ(batch({{"smoothness", "8"}}), 44'307);     // 64 · 6.98472 / (0.1 · 0.1008936)
+  EXPECT_EQ(batch({{"smoothness", "80"}}), 100'000);   // no more than there are
+  facts.problem.n = 300;
+  EXPECT_EQ(batch({}), 300);
+  const auto both = (*find_method("dp-str"))
+                        ->configure({{"sample_sizes", "theory"}, {"expected_batch", "9"}}, facts);
+  ASSERT_FALSE(both);
+  EXPECT_EQ(both.error().kind, ErrorKind::kUsage);
 }
 
 TEST(Searches, RefuseWhatMakesNoSense) {

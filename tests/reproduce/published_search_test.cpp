@@ -4,7 +4,9 @@
 
 #include <cmath>
 
+#include "sotto/geometry/trust_region.hpp"
 #include "sotto/objective/glm.hpp"
+#include "sotto/optimizer/second_order/search_options.hpp"
 #include "sotto/oracle/exact_oracle.hpp"
 #include "sotto/training/train.hpp"
 #include "tests/support/small_glm.hpp"
@@ -70,6 +72,54 @@ TEST(PublishedSearch, TheLineSearchTakesTheLongestStepThatDecreases) {
   EXPECT_EQ(searched.stopped, "second-order point found");
   EXPECT_LE(gradient_norm(searched.w), 0.01);
   EXPECT_LT(searched.steps, plain.steps);
+}
+
+// A point where the sigmoid loss bends down, a gradient tolerance that is met: the first step is
+// along the lowest eigenvector, and it is searched for its length like a gradient's.
+TEST(PublishedSearch, TheLineSearchAlsoSetsTheLengthOfCurvatureSteps) {
+  const SmallGlm small(LossKind::kSigmoid, 1, 0);
+  const PublicFacts facts = small.facts();
+  const GivenOptions given = {{"steps", "1"},
+                              {"gradient_tolerance", "10"},
+                              {"curvature_tolerance", "1e-4"},
+                              {"hessian_lipschitz", "1"},
+                              {"clip_radius", "10"},
+                              {"init", "normal"},
+                              {"init_seed", "4"}};
+  const auto step = [&](bool searched) {
+    GivenOptions all = given;
+    if (searched) all.emplace_back("line_search_epsilon", "1");
+    const auto configured = find_published("published-opt")->configure(all, facts);
+    EXPECT_TRUE(configured) << configured.error().message;
+    ExactOracle oracle(small.engine(), facts.problem, Stream::seeded(1, Purpose::kSampling));
+    NoObserver observer;
+    const auto result = configured->optimizer->run(oracle, 1, observer);
+    EXPECT_EQ(result->stopped, "plan complete");
+    return result->w;
+  };
+  SearchOptions start;
+  start.init = "normal";
+  start.init_seed = 4;
+  const Vector w = initial_point(start, 3);
+  ExactOracle oracle(small.engine(), facts.problem, Stream::seeded(1, Purpose::kSampling));
+  const SymmetricEigen H =
+      symmetric_eigen(oracle.hessian({w, Sampling::full(), 1e9, 1})->value().value);
+  const double l = -H.values[0];
+  ASSERT_GT(l, 1e-3);
+  EXPECT_NEAR((step(false) - w).norm(), 2 * l, 1e-9) << "the short step 2 l / M";
+  Vector p = H.vectors.col(0);
+  const Vector g = oracle.gradient({w, Sampling::full(), 1e9, 1})->value();
+  if (p.dot(g) > 0) p = -p;
+  const auto mean_loss = [&](const Vector& at) {
+    return oracle.loss({at, Sampling::full(), 1e9, 1})->value();
+  };
+  double length = 1.6463 * l;  // t_2 l / M
+  for (double gamma = 20 * length; gamma > length; gamma /= 2)
+    if (mean_loss(w) - mean_loss(w + gamma * p) >= 0.25 * gamma * gamma * l / 2) {
+      length = gamma;
+      break;
+    }
+  EXPECT_NEAR((step(true) - w).norm() / length, 1, 1e-4);
 }
 
 TEST(PublishedSearch, PlansHoldEveryReleaseOfBothPhases) {

@@ -39,11 +39,10 @@ Expected<Certificate> Scout::certify_now(const Vector& w) {
   const double floor = curvature_floor(p.loss, p.row_norm, p.regularizer, p.dimension);
   c.curvature_by_algebra = options_.curvature_floor == "on" && floor >= -c.curvature_tolerance;
   if (!c.curvature_by_algebra &&
-      (options_.solver == "lanczos" ||
-       hessian_bound(p.loss, p.row_norm, w.norm()) > *options_.hessian_clip * (1 + 1e-9)))
+      hessian_bound(p.loss, p.row_norm, w.norm()) > *options_.hessian_clip * (1 + 1e-9))
     return fail(ErrorKind::kUsage,
-                "per-unit Hessians may be clipped at this point, or no dense Hessian fits, so that "
-                "nothing valid can be said about the smallest eigenvalue.");
+                "per-unit Hessians may be clipped at this point, so that nothing valid can be said "
+                "about the smallest eigenvalue.");
 
   // The whole reserve, and nothing else of the budget.
   const double share = reserve_;
@@ -58,14 +57,9 @@ Expected<Certificate> Scout::certify_now(const Vector& w) {
   c.curvature_lower = floor;
   if (!c.curvature_by_algebra) {
     SOTTO_ASSIGN(const double z, buy(multiplier_of_share(0.25 * share), Sampling::full()));
-    SOTTO_ASSIGN(Released<NoisyHessian> released,
-                 oracle_.hessian({w, Sampling::full(), *options_.hessian_clip, z, rule()}));
-    NoisyHessian H = std::move(released).value();
-    Vector diagonal = H.value.diagonal();
-    p.regularizer.add_hessian_diagonal(w, diagonal);
-    H.value.diagonal() = diagonal;
-    c.curvature_floor = symmetric_noise_bound(H.sigma, p.dimension, miss);
-    c.curvature_lower = std::max(floor, symmetric_eigen(H.value).values[0] - c.curvature_floor);
+    SOTTO_ASSIGN(const CurvatureLook H, hessian_with(w, z, Sampling::full(), miss));
+    c.curvature_floor = H.margin;
+    c.curvature_lower = std::max(floor, H.lower());
   }
   decide(c);
   return c;

@@ -5,17 +5,19 @@
 // Update      g = noisy gradient at w; if its confidence bound exceeds eps_g: w <- w - gamma g
 //             else H = noisy Hessian, (lambda, p) its lowest eigenpair with p'g <= 0;
 //             if lambda's confidence bound is below -eps_H: w <- w + gamma_H p, else return w
-//             gamma = 1/G and gamma_H = 2|lambda|/M, or by a line search (-ls)
+//             gamma = 1/G and gamma_H = 2|lambda|/M, or both by a line search (-ls)
 //             2opt: first T' = sqrt(T) steps with 75 % of the budget, then as opt with the rest
 // Privacy     each release is charged to a filter (gaussian; zcdp with line search; rdp with
 //             batches), which ends the run; what the first phase leaves goes to the second
 // Guarantee   (epsilon, delta)-DP; an (eps_g, eps_H)-second-order point in T = gap / min(0.4 eps_g²
 //             / G, 0.3 eps_H³ / M²) steps if the noise is small against the tolerances
-// Source      [GW23] (opt family); [WCX19] (dp-gd-sosp)
+// Source      [GW23], a poster, with step sizes from its authors' script (opt family); [WCX19]
+//             (dp-gd-sosp)
 // Differs     noise follows the gradient's size under a filter, instead of being fixed for T
 //             steps; tests by confidence bounds; constants of the loss at hand (G = R²/4 for
 //             logistic), not 1; the gap at w_0 from public facts, or from a charged value with a
-//             one-sided bound; line search also by the exponential mechanism; mini-batch noise is
+//             one-sided bound; line search also by the exponential mechanism; Lanczos with a number
+//             of products fixed in advance, whose error counts in the tests; mini-batch noise is
 //             for the mean over b, sampling is Poisson, curvature steps are a batch's, and a point
 //             is confirmed on the full batch before it is returned; nothing ever depends on the
 //             true loss; dp-gd-sosp tests on the same gradient that it steps with
@@ -30,14 +32,12 @@
 #include <cmath>
 #include <vector>
 
+#include "sotto/optimizer/second_order/backtracking.hpp"
 #include "sotto/optimizer/second_order/methods.hpp"
 #include "sotto/optimizer/second_order/scout.hpp"
 
 namespace sotto {
 namespace {
-
-// Constants of [GW23]: c_1, c_2, c, and the sufficient decrease of its line search.
-constexpr double kC1 = 0.1, kC2 = 1.0 / 12, kC = 0.1, kSufficient = 0.6;
 
 class DescentSearch final : public Optimizer {
  public:
@@ -45,12 +45,14 @@ class DescentSearch final : public Optimizer {
 
   Plan plan(const PublicProblem& problem, double) const override {
     const std::int64_t d = problem.dimension;
-    const std::int64_t hessian = o_.holds_everywhere ? 0 : d * (d + 1) / 2;
+    const std::int64_t matrix =
+        o_.solver == "lanczos" ? o_.test_products * (d + 1) : d * (d + 1) / 2;
+    const std::int64_t hessian = o_.holds_everywhere ? 0 : matrix;
     const std::int64_t glances = o_.expected_batch ? 1 + Scout::kMostGlances : 1;
     // Most steps make one release or two, a few more; samples beyond end the run like the budget.
     return {Event::compose({}),
             (2 * most_steps(o_, least_decrease()) + 64) * (d + 1 + o_.candidates) +
-                most_steps(o_, least_decrease()) * glances * hessian,
+                (most_steps(o_, least_decrease()) * glances + 1) * hessian,
             filter_of(o_)};
   }
 
@@ -92,13 +94,12 @@ class DescentSearch final : public Optimizer {
 
  private:
   double least_decrease() const {
-    const double eps_g = *o_.gradient_tolerance, eps_H = *o_.curvature_tolerance;
-    const double slope = (1 - 2 * kC1) * eps_g * eps_g / (2 * *o_.smoothness) *
-                         (o_.line_search == "none" ? 1 : 0.45);
-    if (o_.holds_everywhere) return slope;
-    const double M = std::max(*o_.hessian_lipschitz, 1e-12);
-    return std::min(slope, 2 * (1.0 / 3 - kC2 - kC) * eps_H * eps_H * eps_H / (M * M));
+    const auto least = (o_.line_search == "none" ? short_steps : line_searches)(
+        *o_.gradient_tolerance, *o_.curvature_tolerance, *o_.smoothness, lipschitz());
+    return o_.holds_everywhere ? least.gradient : std::min(least.gradient, least.curvature);
   }
+
+  double lipschitz() const { return std::max(*o_.hessian_lipschitz, 1e-12); }
 
   /// Each of the first phase's releases has an equal share.
   double first_multiplier(const Scout& scout, double share, const Sampling& sampling) const {
@@ -124,7 +125,7 @@ class DescentSearch final : public Optimizer {
     if (look.upper > eps_g) return gradient_step(oracle, scout, w, look);
     if (o_.holds_everywhere) return std::nullopt;
     SOTTO_ASSIGN(const CurvatureLook curvature, scout.curvature(w, Sampling::full()));
-    if (curvature.lower >= -*o_.curvature_tolerance) return std::nullopt;
+    if (curvature.lower() >= -*o_.curvature_tolerance) return std::nullopt;
     if (!o_.curvature_steps) return gradient_step(oracle, scout, w, look);
     return curvature_step(oracle, scout, w, look, curvature);
   }
@@ -136,10 +137,17 @@ class DescentSearch final : public Optimizer {
                                                  const Look& look,
                                                  const CurvatureLook& curvature) const {
     Vector p = curvature.hessian.vectors.col(0);
+    Eigen::Index largest = 0;
+    p.cwiseAbs().maxCoeff(&largest);
+    // An eigenvector's sign is its solver's whim: where the gradient does not choose, fix it.
+    if (p[largest] < 0) p = -p;
     if (p.dot(look.gradient) > 0) p = -p;
     const double lambda = std::abs(curvature.hessian.values[0]);
-    const double M = std::max(*o_.hessian_lipschitz, 1e-12);
-    return along(oracle, scout, w, 2 * lambda / M * p, 0.3 * lambda * lambda * lambda / (M * M));
+    const double M = lipschitz();
+    if (o_.line_search == "sparse_vector")
+      return backtrack(oracle, scout, w, p, along_curvature(lambda, M, o_.longest_step));
+    return best_along(
+        oracle, scout, w, 2 * lambda / M * p, short_steps(0, lambda, *o_.smoothness, M).curvature);
   }
 
   Expected<std::optional<Vector>> gradient_step(Oracle& oracle,
@@ -147,26 +155,63 @@ class DescentSearch final : public Optimizer {
                                                 const Vector& w,
                                                 const Look& look) const {
     const double G = *o_.smoothness;
+    if (o_.line_search == "sparse_vector")
+      return backtrack(
+          oracle, scout, w, -look.gradient, along_gradient(look.norm, G, o_.longest_step));
     const double norm = std::max(look.estimate, look.norm / 4);
-    return along(oracle, scout, w, -look.gradient / G, norm * norm / (2 * G));
+    return best_along(oracle, scout, w, -look.gradient / G, norm * norm / (2 * G));
   }
 
-  /// `shortest`, or a multiple of it that a line search finds. `decrease` is about what the
-  /// shortest step gains.
-  Expected<std::optional<Vector>> along(Oracle& oracle,
-                                        Scout& scout,
-                                        const Vector& w,
-                                        const Vector& shortest,
-                                        double decrease) const {
+  /// What a line search may cost: its share of the step's budget, in zCDP.
+  double line_search_rho(const Scout& scout) const {
+    return scout.last_rho() * o_.line_search_share / (1 - o_.line_search_share);
+  }
+  /// A bound on the slope of one unit's loss.
+  double steepest(const Scout& scout) const {
+    const PublicProblem& problem = scout.problem();
+    return std::min(*o_.clip_radius,
+                    scout.bounded() ? problem.row_norm * problem.loss.sup_first : 1e300);
+  }
+
+  /// The longest of the search's lengths at which F falls enough, by the sparse vector technique;
+  /// its fall-back if there is none.
+  Expected<std::optional<Vector>> backtrack(Oracle& oracle,
+                                            Scout& scout,
+                                            const Vector& w,
+                                            const Vector& direction,
+                                            const Backtracking& search) const {
+    const double rho = line_search_rho(scout), epsilon = std::sqrt(2 * rho);
+    if (search.lengths.empty() || direction.norm() == 0 || epsilon < 0x1p-19)
+      return search.fallback * direction;
+    const Regularizer& regularizer = oracle.problem().regularizer;
+    std::vector<Vector> candidates;
+    std::vector<double> needed;
+    for (std::size_t k = 0; k < search.lengths.size(); ++k) {
+      candidates.push_back(w + search.lengths[k] * direction);
+      // The data's part must fall by what is wanted of F less what the regularizer gives.
+      needed.push_back(search.needed[k] + regularizer.value(candidates[k]) - regularizer.value(w));
+    }
+    SOTTO_TRY(scout.spend_rho(rho));
+    SOTTO_ASSIGN(const Released<std::int64_t> first,
+                 oracle.first_decrease({w, candidates, needed, steepest(scout), epsilon}));
+    const std::int64_t chosen = first.value();
+    return (chosen < 0 ? search.fallback : search.lengths[static_cast<std::size_t>(chosen)]) *
+           direction;
+  }
+
+  /// `shortest`, or the best of its multiples by the exponential mechanism. `decrease` is about
+  /// what the shortest step gains.
+  Expected<std::optional<Vector>> best_along(Oracle& oracle,
+                                             Scout& scout,
+                                             const Vector& w,
+                                             const Vector& shortest,
+                                             double decrease) const {
     if (o_.line_search == "none" || shortest.norm() == 0) return shortest;
     const PublicProblem& problem = oracle.problem();
-    const double rho = scout.last_rho() * o_.line_search_share / (1 - o_.line_search_share);
-    const double slope = std::min(
-        *o_.clip_radius, scout.bounded() ? problem.row_norm * problem.loss.sup_first : 1e300);
-    const bool gumbel = o_.line_search == "gumbel";
-    const double epsilon = std::sqrt((gumbel ? 8 : 2) * rho);
+    const double rho = line_search_rho(scout), epsilon = std::sqrt(8 * rho);
+    const double slope = steepest(scout);
     double longest = o_.longest_step;
-    if (gumbel && o_.single_release > 0) {
+    if (o_.single_release > 0) {
       // Noise grows with the longest candidate: none so long that it drowns the shortest's gain.
       const double unit = 2 * sum_sensitivity(problem.relation, slope * shortest.norm()) /
                           (epsilon * static_cast<double>(problem.n));
@@ -174,30 +219,18 @@ class DescentSearch final : public Optimizer {
     }
     if (longest < 1.5 || epsilon < 0x1p-19) return shortest;
     std::vector<Vector> candidates;
-    std::vector<double> regularizer, needed;
-    const double here = problem.regularizer.value(w);
+    std::vector<double> regularizer;
     for (std::int64_t k = 0; k < o_.candidates; ++k) {
       const double factor =
           std::pow(longest, 1 - static_cast<double>(k) / static_cast<double>(o_.candidates - 1));
       candidates.push_back(w + factor * shortest);
       regularizer.push_back(problem.regularizer.value(candidates.back()));
-      // The data's part must fall by what is wanted of F less what the regularizer gives.
-      needed.push_back(kSufficient * factor * decrease + regularizer.back() - here);
     }
     SOTTO_TRY(scout.spend_rho(rho));
-    std::int64_t chosen = 0;
-    if (gumbel) {
-      const double clip = slope * longest * shortest.norm();
-      SOTTO_ASSIGN(const Released<std::int64_t> best,
-                   oracle.select({candidates, clip, epsilon, regularizer, ClipRule::kFlat, &w}));
-      chosen = best.value();
-    } else {
-      SOTTO_ASSIGN(const Released<std::int64_t> first,
-                   oracle.first_decrease({w, candidates, needed, slope, epsilon}));
-      chosen = first.value();
-    }
-    if (chosen < 0) return shortest;
-    return candidates[static_cast<std::size_t>(chosen)] - w;
+    const double clip = slope * longest * shortest.norm();
+    SOTTO_ASSIGN(const Released<std::int64_t> best,
+                 oracle.select({candidates, clip, epsilon, regularizer, ClipRule::kFlat, &w}));
+    return candidates[static_cast<std::size_t>(best.value())] - w;
   }
 
   SearchOptions o_;
@@ -215,6 +248,7 @@ struct Kind {
 OptionTable<SearchOptions> options_table(const Kind& kind) {
   OptionTable<SearchOptions> table;
   add_search_options(table);
+  add_solver_option(table);
   if (kind.batches) add_batch_option(table);
   if (kind.line_search) add_line_search_options(table);
   if (kind.two_phases)
@@ -229,6 +263,11 @@ auto configure(const Kind& kind) {
     const auto table = options_table(kind);
     SOTTO_ASSIGN(const SearchOptions asked, table.parse(given));
     SOTTO_TRY(check(asked, facts.problem));
+    for (const auto& [name, text] : given)
+      if (name == "candidates" && asked.line_search == "sparse_vector")
+        return fail(ErrorKind::kUsage,
+                    "--candidates goes with --line-search gumbel. The sparse vector's step lengths "
+                    "fall from --longest-step by a fixed factor.");
     SearchOptions options = asked;
     if (!kind.line_search) options.line_search = "none";
     options.two_phases = kind.two_phases;
@@ -236,7 +275,6 @@ auto configure(const Kind& kind) {
     if (kind.batches && !options.expected_batch)
       options.expected_batch = std::max<std::int64_t>(1, facts.problem.n / 50);
     SOTTO_ASSIGN(options, with_search_defaults(options, facts));
-    options.solver = "dense";
     if (!options.holds_everywhere) SOTTO_TRY(check_hessian_size(options, facts.problem));
     auto settings = table.settings(asked, options, given);
     settings.push_back(second_order_condition(options));

@@ -1,24 +1,24 @@
 #include "sotto/optimizer/second_order/scout.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <numbers>
 #include <utility>
 
 #include "sotto/geometry/joint_bound.hpp"
+#include "sotto/geometry/lowest_eigenpair.hpp"
 #include "sotto/geometry/slope_bound.hpp"
 
 namespace sotto {
 namespace {
 
-/// Few different multipliers keep the ledger's account short.
+/// Few different multipliers keep the ledger's account short. Above 2^20, which costs next to
+/// nothing, the noise's grid would be too coarse for many coordinates (a sigmoid loss has almost no
+/// curvature at 0, so that a test of it may ask for such).
 constexpr double kGrid = 8;  ///< an octave
 double on_grid(double multiplier) {
-  return std::exp2(std::ceil(kGrid * std::log2(std::clamp(multiplier, 0.05, 0x1p30))) / kGrid);
+  return std::exp2(std::ceil(kGrid * std::log2(std::clamp(multiplier, 0.05, 0x1p20))) / kGrid);
 }
 
 /// What a Poisson-sampled Gaussian costs against a full-batch one, roughly: q^2 (e^(1/z^2) - 1).
@@ -26,6 +26,27 @@ double relative_cost(double multiplier, const Sampling& sampling) {
   const double square = 1 / (multiplier * multiplier);
   if (sampling.rate >= 1) return square;
   return std::min(square, sampling.rate * sampling.rate * std::expm1(std::min(square, 50.0)));
+}
+
+/// Products with a noisy Hessian, the regularizer's added. A refused one is remembered.
+struct Products {
+  std::unique_ptr<NoisyOperator> data;
+  Vector regularizer;
+  std::optional<Error> failure = {};
+
+  void operator()(const Vector& v, Vector& product) {
+    auto answer = data->apply(v);
+    if (!answer) failure = answer.error();
+    product = regularizer.cwiseProduct(v);
+    if (answer) product += answer->value();
+  }
+};
+
+Expected<Products> open_products(Oracle& oracle, const HessianOperatorQuery& query) {
+  SOTTO_ASSIGN(std::unique_ptr<NoisyOperator> data, oracle.hessian_operator(query));
+  Products H{std::move(data), Vector::Zero(query.at.size())};
+  oracle.problem().regularizer.add_hessian_diagonal(query.at, H.regularizer);
+  return H;
 }
 
 }  // namespace
@@ -155,7 +176,7 @@ double Scout::multiplier_of_share(double share) const {
 double Scout::multiplier_of_share(double share, const Sampling& sampling) const {
   if (sampling.rate >= 1 || options_.single_release == 0) return multiplier_of_share(share);
   // The least on the grid whose price is within the share.
-  double low = std::round(kGrid * std::log2(on_grid(0))), high = 30 * kGrid;
+  double low = std::round(kGrid * std::log2(on_grid(0))), high = 20 * kGrid;
   while (low < high) {
     const double middle = std::floor((low + high) / 2);
     if (price(std::exp2(middle / kGrid), sampling) <= share)
@@ -207,29 +228,56 @@ Expected<Look> Scout::joint(const Vector& w, double sigma, const Sampling& sampl
   return look;
 }
 
+/// lowest_eigenpair.proof.md
+double Scout::eigenvalue_margin(double sigma, double miss) const {
+  const std::int64_t d = problem_.dimension;
+  if (!lanczos() || options_.test_products >= d) return symmetric_noise_bound(sigma, d, miss);
+  const double noise = symmetric_noise_bound(sigma, d, miss / 3);
+  return noise +
+         ritz_excess(
+             hessian_width(options_, problem_) + 2 * noise, d, options_.test_products, miss / 3);
+}
+
+Expected<CurvatureLook> Scout::hessian_with(const Vector& w,
+                                            double multiplier,
+                                            const Sampling& sampling,
+                                            double miss) {
+  const double clip = *options_.hessian_clip;
+  CurvatureLook look;
+  if (lanczos()) {
+    SOTTO_ASSIGN(
+        Products H,
+        open_products(oracle_, {w, sampling, clip, multiplier, rule(), options_.test_products}));
+    look.sigma = H.data->sigma();
+    look.hessian = lowest_eigenpair(
+        std::ref(H), problem_.dimension, options_.test_products, options_.probe_seed + ++probes_);
+    if (H.failure) return tl::unexpected<Error>(*H.failure);
+  } else {
+    SOTTO_ASSIGN(Released<NoisyHessian> released,
+                 oracle_.hessian({w, sampling, clip, multiplier, rule()}));
+    NoisyHessian H = std::move(released).value();
+    Vector diagonal = H.value.diagonal();
+    problem_.regularizer.add_hessian_diagonal(w, diagonal);
+    H.value.diagonal() = diagonal;
+    look.sigma = H.sigma;
+    look.hessian = symmetric_eigen(H.value);
+    look.matrix = std::move(H.value);
+  }
+  look.margin = eigenvalue_margin(look.sigma, miss);
+  return look;
+}
+
 Expected<CurvatureLook> Scout::curvature(const Vector& w, const Sampling& sampling) {
   const double miss = 1 - options_.stop_confidence;
   // A quarter of eps_H: then any point with no eigenvalue below -eps_H/2 passes.
   const double sigma =
       *options_.curvature_tolerance / (4 * symmetric_noise_bound(1, problem_.dimension, miss));
   SOTTO_ASSIGN(const double z, buy(sigma / hessian_unit(w, sampling), sampling));
-  SOTTO_ASSIGN(Released<NoisyHessian> released,
-               oracle_.hessian({w, sampling, *options_.hessian_clip, z, rule()}));
-  NoisyHessian H = std::move(released).value();
-  Vector diagonal = H.value.diagonal();
-  problem_.regularizer.add_hessian_diagonal(w, diagonal);
-  H.value.diagonal() = diagonal;
-  SymmetricEigen eigen = symmetric_eigen(H.value);
-  CurvatureLook look{std::move(H.value), std::move(eigen), H.sigma, 0};
-  look.lower = look.hessian.values[0] - symmetric_noise_bound(H.sigma, problem_.dimension, miss);
-  return look;
+  return hessian_with(w, z, sampling, miss);
 }
 
-Expected<Scout::OperatorStep> Scout::operator_step(const Vector& w,
-                                                   const Look& look,
-                                                   double radius,
-                                                   const Sampling& sampling,
-                                                   LanczosOptions limits) {
+Expected<std::optional<TrustRegionStep>> Scout::operator_step(
+    const Vector& w, const Look& look, double radius, const Sampling& sampling, bool flat) {
   const double miss = 1 - options_.stop_confidence;
   // As precise as the step needs: its error along a step of length r matches the gradient's; and,
   // unless algebra does it, precise enough to test the curvature.
@@ -239,27 +287,21 @@ Expected<Scout::OperatorStep> Scout::operator_step(const Vector& w,
         wanted,
         *options_.curvature_tolerance / (4 * symmetric_noise_bound(1, problem_.dimension, miss)));
   SOTTO_ASSIGN(const double z, buy(wanted / hessian_unit(w, sampling), sampling));
-  SOTTO_ASSIGN(const std::unique_ptr<NoisyOperator> H,
-               oracle_.hessian_operator(
-                   {w, sampling, *options_.hessian_clip, z, rule(), limits.most_products}));
-  Vector diagonal = Vector::Zero(problem_.dimension);
-  problem_.regularizer.add_hessian_diagonal(w, diagonal);
-  std::optional<Error> failure;
-  const auto multiply = [&](const Vector& v, Vector& product) {
-    auto answer = H->apply(v);
-    if (!answer) failure = answer.error();
-    product = diagonal.cwiseProduct(v);
-    if (answer) product += answer->value();
-  };
-  OperatorStep result{solve_trust_region(multiply, look.gradient, radius, limits), 0};
-  if (failure) return tl::unexpected<Error>(*failure);
-  // A Ritz value that has not converged says nothing about the eigenvalues below it.
-  constexpr double kConverged = 1e-6;
-  result.curvature_lower = result.step.residuals.curvature > kConverged
-                               ? -std::numeric_limits<double>::infinity()
-                               : result.step.smallest_eigenvalue -
-                                     symmetric_noise_bound(H->sigma(), problem_.dimension, miss);
-  return result;
+  const std::int64_t most = options_.products + (flat ? options_.test_products : 0);
+  SOTTO_ASSIGN(Products H,
+               open_products(oracle_, {w, sampling, *options_.hessian_clip, z, rule(), most}));
+  if (flat) {
+    const SymmetricEigen lowest = lowest_eigenpair(
+        std::ref(H), problem_.dimension, options_.test_products, options_.probe_seed + ++probes_);
+    if (!H.failure && lowest.values[0] - eigenvalue_margin(H.data->sigma(), miss) >=
+                          -*options_.curvature_tolerance)
+      return std::nullopt;
+  }
+  LanczosOptions limits;
+  limits.most_products = options_.products;
+  TrustRegionStep step = solve_trust_region(std::ref(H), look.gradient, radius, limits);
+  if (H.failure) return tl::unexpected<Error>(*H.failure);
+  return step;
 }
 
 Scout::Bend Scout::bend(const SymmetricEigen& hessian, double sigma) const {
@@ -279,7 +321,11 @@ Scout::Bend Scout::bend(Look& look) const {
 Expected<CurvatureLook> Scout::glance(const Vector& w, const Sampling& sampling) {
   SOTTO_ASSIGN(CurvatureLook mean, curvature(w, sampling));
   for (int k = 1; k < kMostGlances && bend(mean.hessian, mean.sigma) == Bend::kUnsure; ++k) {
-    SOTTO_ASSIGN(const CurvatureLook fresh, curvature(w, sampling));
+    SOTTO_ASSIGN(CurvatureLook fresh, curvature(w, sampling));
+    if (lanczos()) {
+      mean = std::move(fresh);
+      continue;
+    }
     const double a = 1 / (mean.sigma * mean.sigma), b = 1 / (fresh.sigma * fresh.sigma);
     mean.matrix = (a * mean.matrix + b * fresh.matrix) / (a + b);
     mean.hessian = symmetric_eigen(mean.matrix);

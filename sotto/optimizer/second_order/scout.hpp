@@ -27,10 +27,12 @@ struct Look {
 
 /// A released Hessian, with the regularizer's added.
 struct CurvatureLook {
-  Matrix matrix;
-  SymmetricEigen hessian;
+  Matrix matrix;           ///< none by Lanczos
+  SymmetricEigen hessian;  ///< by Lanczos the lowest pair alone
   double sigma = 0;
-  double lower = 0;  ///< lower confidence bound on the smallest eigenvalue
+  double margin = 0;  ///< what noise and Lanczos may have added to the smallest eigenvalue
+  /// Lower confidence bound on the smallest eigenvalue.
+  double lower() const { return hessian.values[0] - margin; }
 };
 
 /// Asks an oracle with just the noise that a search needs: noise whose norm is `precision` of the
@@ -58,16 +60,9 @@ class Scout {
   Expected<CurvatureLook> curvature(const Vector& w, const Sampling& sampling);
 
   /// A trust-region step for `look`'s gradient by products with a noisy Hessian that is never
-  /// formed.
-  struct OperatorStep {
-    TrustRegionStep step;
-    double curvature_lower = 0;  ///< lower confidence bound on the smallest eigenvalue
-  };
-  Expected<OperatorStep> operator_step(const Vector& w,
-                                       const Look& look,
-                                       double radius,
-                                       const Sampling& sampling,
-                                       LanczosOptions limits);
+  /// formed. None if `flat` and the smallest eigenvalue passes the test too.
+  Expected<std::optional<TrustRegionStep>> operator_step(
+      const Vector& w, const Look& look, double radius, const Sampling& sampling, bool flat);
 
   /// Repeats `measure(sigma)` with finer noise until the answer's norm stands out of it, its
   /// Hessian is clearly bent, or the noise is at its finest; answers are averaged by precision. A
@@ -83,7 +78,8 @@ class Scout {
   Bend bend(const SymmetricEigen& hessian, double sigma) const;
   /// Of a look's Hessian; kNo if it has none, or algebra says so.
   Bend bend(Look& look) const;
-  /// The Hessian on batches until the bend is sure, kMostGlances at most.
+  /// The Hessian on batches until the bend is sure, kMostGlances at most. They are averaged; by
+  /// Lanczos, which forms none, the last one counts.
   Expected<CurvatureLook> glance(const Vector& w, const Sampling& sampling);
 
   /// A noise multiplier for a full-batch release worth `share` of the budget.
@@ -120,6 +116,12 @@ class Scout {
   Expected<double> buy(double multiplier, const Sampling& sampling);
   bool limited(double multiplier, const Sampling& sampling) const;
   Look finish(const Vector& w, Vector gradient, double sigma) const;
+  Expected<CurvatureLook> hessian_with(const Vector& w,
+                                       double multiplier,
+                                       const Sampling& sampling,
+                                       double miss);
+  double eigenvalue_margin(double sigma, double miss) const;
+  bool lanczos() const { return options_.solver == "lanczos"; }
   Expected<Certificate> certify_now(const Vector& w);
   double batch(const Sampling& sampling) const;
   ClipRule rule() const { return bounded_ ? ClipRule::kGlm : ClipRule::kFlat; }
@@ -133,6 +135,7 @@ class Scout {
   double reserve_ = 0;
   double last_rho_ = 0;
   double least_multiplier_ = 0;  ///< on a batch
+  std::uint64_t probes_ = 0;     ///< random starts used so far
   mutable double scale_ = 0;     ///< the last hessian_scale, for |w| about scale_length_
   mutable double scale_length_ = 0;
 };

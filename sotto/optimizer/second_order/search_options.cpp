@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 
 #include "sotto/geometry/curvature.hpp"
 #include "sotto/geometry/dense_limit.hpp"
 #include "sotto/geometry/joint_bound.hpp"
+#include "sotto/geometry/krylov_space.hpp"
+#include "sotto/geometry/lowest_eigenpair.hpp"
 #include "sotto/optimizer/first_order/noisy_descent.hpp"
 
 namespace sotto {
@@ -83,17 +84,24 @@ void add_search_options(OptionTable<SearchOptions>& table) {
 
 void add_trust_region_options(OptionTable<SearchOptions>& table) {
   using O = SearchOptions;
+  add_solver_option(table);
   table.number("radius", &O::radius, "trust-region radius; auto: sqrt(eps_g / M)")
       .word("stop",
             &O::stop,
             {"tested", "multiplier"},
             "tested: by confidence bounds at the current point; multiplier: when the subproblem's "
             "multiplier is at most sqrt(eps_g M), as published")
-      .word("solver",
-            &O::solver,
-            {"auto", "dense", "lanczos"},
-            "lanczos: no Hessian is formed; auto: above 2000 dimensions")
-      .integer("products", &O::products, "lanczos: most products with a Hessian a step");
+      .integer("products",
+               &O::products,
+               "lanczos: most products with a Hessian per step, besides those of the curvature "
+               "test");
+}
+
+void add_solver_option(OptionTable<SearchOptions>& table) {
+  table.word("solver",
+             &SearchOptions::solver,
+             {"auto", "dense", "lanczos"},
+             "lanczos: no Hessian is formed; auto: above 2000 dimensions");
 }
 
 void add_line_search_options(OptionTable<SearchOptions>& table) {
@@ -102,10 +110,13 @@ void add_line_search_options(OptionTable<SearchOptions>& table) {
       .word("line_search",
             &O::line_search,
             {"gumbel", "sparse_vector"},
-            "how the step is chosen: the best of the candidates by the exponential mechanism, or "
-            "the first that decreases enough by the sparse vector technique, as published")
-      .integer("candidates", &O::candidates, "step lengths to choose from")
-      .number("longest_step", &O::longest_step, "the longest, in units of the shortest")
+            "how the step's length is chosen: the best candidate by the exponential mechanism, or "
+            "the longest that decreases enough by the sparse vector technique, with the lengths "
+            "and constants of the authors' script")
+      .integer("candidates", &O::candidates, "gumbel: step lengths to choose from")
+      .number("longest_step",
+              &O::longest_step,
+              "the longest, in units of the short step; sparse_vector: of the fall-back's")
       .number("line_search_share", &O::line_search_share, "of a step's budget, for its length");
 }
 
@@ -113,6 +124,17 @@ void add_batch_option(OptionTable<SearchOptions>& table) {
   table.integer("expected_batch",
                 &SearchOptions::expected_batch,
                 "expected size b of a Poisson batch; noise is calibrated for the mean over b");
+}
+
+void add_sample_size_options(OptionTable<SearchOptions>& table) {
+  using O = SearchOptions;
+  table
+      .word("sample_sizes",
+            &O::sample_sizes,
+            {"share", "theory"},
+            "where expected_batch is open: n/12, or the larger of [WX20] Theorem 4's two sizes, "
+            "with 1 for the constant that its main text leaves out")
+      .number("sample_miss", &O::sample_miss, "theory: the probability zeta of a bad sample");
 }
 
 Expected<void> check(const SearchOptions& options, const PublicProblem& problem) {
@@ -131,7 +153,8 @@ Expected<void> check(const SearchOptions& options, const PublicProblem& problem)
   for (const auto& [name, value] : {std::pair{"stop_confidence", options.stop_confidence},
                                     {"certificate_confidence", options.certificate_confidence},
                                     {"line_search_share", options.line_search_share},
-                                    {"first_phase_share", options.first_phase_share}})
+                                    {"first_phase_share", options.first_phase_share},
+                                    {"sample_miss", options.sample_miss}})
     if (!(value > 0 && value < 1)) return refuse(name, value, "must lie between 0 and 1");
   if (!(options.certificate_share >= 0 && options.certificate_share < 1))
     return refuse("certificate_share", options.certificate_share, "must lie in [0, 1)");
@@ -148,6 +171,10 @@ Expected<void> check(const SearchOptions& options, const PublicProblem& problem)
               "{} must lie between {} and {}, but is {}.", dashed(name), least, most, *value));
     return {};
   };
+  if (options.sample_sizes == "theory" && options.expected_batch)
+    return fail(ErrorKind::kUsage,
+                "--expected-batch and --sample-sizes theory both say how large a batch is: give "
+                "one of them.");
   SOTTO_TRY(whole("steps", options.steps, 1, kMostSteps));
   SOTTO_TRY(whole("candidates", options.candidates, 2, 1000));
   SOTTO_TRY(whole("products", options.products, 2, 100'000));
@@ -205,6 +232,11 @@ Expected<SearchOptions> with_search_defaults(SearchOptions o, const PublicFacts&
       curvature_floor(p.loss, p.row_norm, p.regularizer, p.dimension) >= -*o.curvature_tolerance;
   if (!o.gap) o.gap = public_gap(p, initial_point(o, p.dimension));
   if (o.solver == "auto") o.solver = p.dimension > kLanczosAbove ? "lanczos" : "dense";
+  o.probe_seed = static_cast<std::uint64_t>(facts.coin * 0x1p53) * 0x9e3779b97f4a7c15U;
+  // So that what Lanczos may miss is half of what the test's noise may add.
+  const double miss = (1 - o.stop_confidence) / 3;
+  const double noise = *o.curvature_tolerance / 4;
+  o.test_products = products_for(noise / 2, hessian_width(o, p) + 3 * noise, p.dimension, miss);
   return o;
 }
 
@@ -214,16 +246,28 @@ std::string filter_of(const SearchOptions& options) {
 }
 
 Vector initial_point(const SearchOptions& options, std::int64_t dimension) {
-  Vector w = Vector::Zero(dimension);
-  if (options.init == "zero") return w;
-  // Public randomness, with a law that is the same on every platform.
-  std::mt19937_64 bits(static_cast<std::uint64_t>(options.init_seed));
-  const auto uniform = [&] { return (static_cast<double>(bits() >> 11U) + 0.5) * 0x1p-53; };
-  for (double& x : w) {
-    const double length = std::sqrt(-2 * std::log(uniform()));
-    x = length * std::cos(2 * M_PI * uniform());
+  if (options.init == "zero") return Vector::Zero(dimension);
+  return public_normals(dimension, static_cast<std::uint64_t>(options.init_seed));
+}
+
+std::int64_t theorem4_batch(const SearchOptions& options, const PublicProblem& problem) {
+  const double alpha = *options.gradient_tolerance, G = *options.clip_radius;
+  const double L = *options.smoothness, M = std::max(*options.hessian_lipschitz, 1e-12);
+  const double log = std::log(static_cast<double>(problem.dimension) / options.sample_miss);
+  const double rows = std::ceil(std::max(G * G / (alpha * alpha), L * L / (alpha * M)) * log);
+  return static_cast<std::int64_t>(std::clamp(rows, 1.0, static_cast<double>(problem.n)));
+}
+
+double hessian_width(const SearchOptions& options, const PublicProblem& problem) {
+  const double clip = *options.hessian_clip;
+  double lowest = -clip, highest = clip;
+  if (problem.linear_rows && std::isfinite(problem.row_norm)) {
+    const double square = problem.row_norm * problem.row_norm;
+    lowest = std::max(lowest, square * std::min(0.0, problem.loss.inf_second));
+    highest = std::min(highest, square * std::max(0.0, problem.loss.sup_second));
   }
-  return w;
+  const auto regularizer = problem.regularizer.curvature(problem.dimension);
+  return highest - lowest + regularizer.highest - regularizer.lowest;
 }
 
 std::int64_t steps_for(double gap, double least_decrease) {
@@ -239,11 +283,12 @@ std::int64_t most_steps(const SearchOptions& options, double least_decrease) {
 }
 
 Setting second_order_condition(const SearchOptions& options) {
-  return {"second_order_condition",
-          options.holds_everywhere ? "holds at every point by algebra: no Hessian is released to "
-                                     "test it"
-                                   : "tested by noisy Hessians",
-          "rule"};
+  std::string how = "tested by noisy Hessians";
+  if (options.holds_everywhere)
+    how = "holds at every point by algebra: no Hessian is released to test it";
+  else if (options.solver == "lanczos")
+    how = fmt::format("tested by {} products with noisy Hessians", options.test_products);
+  return {"second_order_condition", how, "rule"};
 }
 
 Setting hessian_cost(const PublicProblem& problem, double length_of_w, double hessian_scale) {
@@ -259,8 +304,8 @@ Setting hessian_cost(const PublicProblem& problem, double length_of_w, double he
 }
 
 Expected<void> check_hessian_size(const SearchOptions& options, const PublicProblem& problem) {
-  if (options.solver == "lanczos") return {};
-  return check_dense_hessian(problem.dimension);
+  if (options.solver != "lanczos") return check_dense_hessian(problem.dimension);
+  return check_products(problem.dimension, options.test_products);
 }
 
 }  // namespace sotto

@@ -39,6 +39,8 @@ struct SearchOptions {
   std::string stop = "tested";
   std::string solver = "auto";
   std::int64_t products = 100;
+  std::string sample_sizes = "share";  ///< dp-str
+  double sample_miss = 0.05;           ///< zeta of [WX20, Theorem 4]
   // Gradient and curvature steps.
   std::string line_search = "gumbel";  ///< `none` for methods without one
   std::int64_t candidates = 8;
@@ -48,17 +50,21 @@ struct SearchOptions {
 
   // Not options: decided by the method's name and by public facts.
   bool two_phases = false;
-  bool curvature_steps = true;    ///< else the gradient's noise is what leaves a saddle
-  bool holds_everywhere = false;  ///< the second-order condition, by algebra
-  double single_release = 0;      ///< multiplier of one release with the whole budget; 0: exact
+  std::int64_t test_products = 0;  ///< lanczos: with a Hessian, to test its smallest eigenvalue
+  std::uint64_t probe_seed = 0;    ///< lanczos: of its random starts
+  bool curvature_steps = true;     ///< else the gradient's noise is what leaves a saddle
+  bool holds_everywhere = false;   ///< the second-order condition, by algebra
+  double single_release = 0;       ///< multiplier of one release with the whole budget; 0: exact
   std::function<double(double, double)> sampled_price;  ///< see PublicFacts
 };
 
 /// Options of every search.
 void add_search_options(OptionTable<SearchOptions>& table);
+void add_solver_option(OptionTable<SearchOptions>& table);
 void add_trust_region_options(OptionTable<SearchOptions>& table);
 void add_line_search_options(OptionTable<SearchOptions>& table);
 void add_batch_option(OptionTable<SearchOptions>& table);
+void add_sample_size_options(OptionTable<SearchOptions>& table);
 
 /// Refuses settings that make no sense, with the remedy.
 Expected<void> check(const SearchOptions& options, const PublicProblem& problem);
@@ -82,11 +88,21 @@ std::int64_t steps_for(double gap, double least_decrease);
 /// A bound on the steps of a run, before it looks at anything.
 std::int64_t most_steps(const SearchOptions& options, double least_decrease);
 
-/// Refuses what the method's Hessians can't do (dense ones that don't fit).
+/// The width of an interval that holds all eigenvalues of the full batch's Hessian of F: from the
+/// loss's bounds and the clip radius.
+double hessian_width(const SearchOptions& options, const PublicProblem& problem);
+
+/// The larger of the two sample sizes of [WX20, Theorem 4], rounded up and at most n: G² ln(d/zeta)
+/// / alpha² for gradients, L² ln(d/zeta) / (alpha M) for Hessians, with alpha = eps_g, G and L the
+/// Lipschitz constants of a unit's loss and of its gradient. (The theorem's print has L for G and M
+/// for L; both sizes are stated up to a constant, which only the paper's appendix has: 1 here.)
+std::int64_t theorem4_batch(const SearchOptions& options, const PublicProblem& problem);
+
+/// Refuses what the method's Hessians can't do: dense ones, or Lanczos bases, that don't fit.
 Expected<void> check_hessian_size(const SearchOptions& options, const PublicProblem& problem);
 
 /// What follows from public facts and is worth saying: whether algebra alone settles the
-/// second-order condition, so that the whole budget goes to gradients.
+/// second-order condition, so that the whole budget goes to gradients, or how it is tested.
 Setting second_order_condition(const SearchOptions& options);
 /// By how much the Hessian in a joint release raises the gradient's noise at w_0.
 Setting hessian_cost(const PublicProblem& problem, double length_of_w, double hessian_scale);

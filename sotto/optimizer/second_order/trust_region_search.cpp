@@ -41,7 +41,8 @@ class TrustRegionSearch final : public Optimizer {
 
   Plan plan(const PublicProblem& problem, double) const override {
     const std::int64_t d = problem.dimension;
-    const std::int64_t hessian = o_.solver == "lanczos" ? o_.products * (d + 1) : d * (d + 1) / 2;
+    const std::int64_t hessian =
+        dense() ? d * (d + 1) / 2 : (o_.products + o_.test_products) * (d + 1);
     // Most steps make one release or two, a few more; samples beyond end the run like the budget.
     return {Event::compose({}),
             (2 * most_steps(o_, least_decrease()) + 64) * (d + hessian),
@@ -116,11 +117,11 @@ class TrustRegionSearch final : public Optimizer {
       answer.found = true;
       return answer;
     }
-    if (!dense()) return without_matrix(scout, w, look, sampling, flat);
+    if (!dense()) return without_matrix(scout, w, look, flat ? Sampling::full() : sampling, flat);
     SymmetricEigen H = look.eigen ? *std::move(look.eigen) : symmetric_eigen(*look.hessian);
     if (flat) {
       SOTTO_ASSIGN(CurvatureLook precise, scout.curvature(w, Sampling::full()));
-      if (precise.lower >= -*o_.curvature_tolerance) {
+      if (precise.lower() >= -*o_.curvature_tolerance) {
         answer.found = true;
         return answer;
       }
@@ -136,35 +137,37 @@ class TrustRegionSearch final : public Optimizer {
   /// The same through a noisy operator: nothing of size d x d.
   Expected<Answer> without_matrix(
       Scout& scout, const Vector& w, const Look& look, const Sampling& sampling, bool flat) const {
-    LanczosOptions limits;
-    limits.most_products = o_.products;
-    SOTTO_ASSIGN(const Scout::OperatorStep step,
-                 scout.operator_step(w, look, *o_.radius, sampling, limits));
+    SOTTO_ASSIGN(const std::optional<TrustRegionStep> step,
+                 scout.operator_step(w, look, *o_.radius, sampling, flat));
     Answer answer;
-    answer.found = flat && step.curvature_lower >= -*o_.curvature_tolerance;
+    answer.found = !step;
+    if (!step) return answer;
     answer.found_after =
         o_.stop == "multiplier" &&
-        step.step.multiplier <= std::sqrt(*o_.gradient_tolerance * *o_.hessian_lipschitz);
-    answer.step = step.step.step;
+        step->multiplier <= std::sqrt(*o_.gradient_tolerance * *o_.hessian_lipschitz);
+    answer.step = step->step;
     return answer;
   }
 
   SearchOptions o_;
 };
 
-OptionTable<SearchOptions> options_table(bool batches) {
+constexpr std::int64_t kStochastic = 12;  ///< dp-str's batch is n over this
+
+/// `divisor`: the batch is n over this; 0 for full batches.
+OptionTable<SearchOptions> options_table(std::int64_t divisor) {
   OptionTable<SearchOptions> table;
   add_search_options(table);
   add_trust_region_options(table);
-  if (batches) add_batch_option(table);
+  if (divisor > 0) add_batch_option(table);
+  if (divisor == kStochastic) add_sample_size_options(table);
   return table;
 }
 
-/// `divisor`: the batch is n over this; 0 for full batches.
 auto configure(std::int64_t divisor) {
   return
       [divisor](const GivenOptions& given, const PublicFacts& facts) -> Expected<ConfiguredMethod> {
-        const auto table = options_table(divisor > 0);
+        const auto table = options_table(divisor);
         SOTTO_ASSIGN(const SearchOptions asked, table.parse(given));
         SOTTO_TRY(check(asked, facts.problem));
         SearchOptions options = asked;
@@ -172,6 +175,8 @@ auto configure(std::int64_t divisor) {
         if (divisor > 0 && !options.expected_batch)
           options.expected_batch = std::max<std::int64_t>(1, facts.problem.n / divisor);
         SOTTO_ASSIGN(options, with_search_defaults(options, facts));
+        if (options.sample_sizes == "theory")
+          options.expected_batch = theorem4_batch(options, facts.problem);
         SOTTO_TRY(check_hessian_size(options, facts.problem));
         auto settings = table.settings(asked, options, given);
         settings.push_back(second_order_condition(options));
@@ -196,7 +201,7 @@ std::vector<MethodInfo> trust_region_methods() {
                       .is_private = is_private,
                       .source = std::move(source),
                       .page = "dp-tr",
-                      .options = options_table(divisor > 0).infos(),
+                      .options = options_table(divisor).infos(),
                       .configure = configure(divisor),
                       .hessians = true};
   };
@@ -206,7 +211,7 @@ std::vector<MethodInfo> trust_region_methods() {
                  0,
                  true),
           method("dp-tr-b", "trust region on small Poisson batches", "[GW23]", 50, true),
-          method("dp-str", "trust region on large Poisson batches", "[WX20]", 12, true),
+          method("dp-str", "trust region on large Poisson batches", "[WX20]", kStochastic, true),
           method("tr", "dp-tr without clipping and noise: a reference", "", 0, false)};
 }
 
