@@ -10,6 +10,7 @@
 #include "sotto/geometry/dense_limit.hpp"
 #include "sotto/geometry/joint_bound.hpp"
 #include "sotto/optimizer/first_order/noisy_descent.hpp"
+#include "sotto/optimizer/sampling_option.hpp"
 
 namespace sotto {
 namespace {
@@ -112,7 +113,8 @@ void add_line_search_options(OptionTable<SearchOptions>& table) {
 void add_batch_option(OptionTable<SearchOptions>& table) {
   table.integer("expected_batch",
                 &SearchOptions::expected_batch,
-                "expected size b of a Poisson batch; noise is calibrated for the mean over b");
+                "expected size b of a batch; noise is calibrated for the mean over b");
+  add_sampling_option(table);
 }
 
 Expected<void> check(const SearchOptions& options, const PublicProblem& problem) {
@@ -148,6 +150,7 @@ Expected<void> check(const SearchOptions& options, const PublicProblem& problem)
               "{} must lie between {} and {}, but is {}.", dashed(name), least, most, *value));
     return {};
   };
+  SOTTO_TRY(check_sampling(options.sampling, problem));
   SOTTO_TRY(whole("steps", options.steps, 1, kMostSteps));
   SOTTO_TRY(whole("candidates", options.candidates, 2, 1000));
   SOTTO_TRY(whole("products", options.products, 2, 100'000));
@@ -206,6 +209,10 @@ Expected<SearchOptions> with_search_defaults(SearchOptions o, const PublicFacts&
   if (!o.gap) o.gap = public_gap(p, initial_point(o, p.dimension));
   if (o.solver == "auto") o.solver = p.dimension > kLanczosAbove ? "lanczos" : "dense";
   return o;
+}
+
+Sampling step_sampling(const SearchOptions& options, const PublicProblem& problem) {
+  return sampling_of(options.sampling, options.expected_batch.value_or(problem.n), problem.n);
 }
 
 std::string filter_of(const SearchOptions& options) {
