@@ -88,7 +88,14 @@ Expected<int> account_formula(const std::string& method, const FormulaInputs& in
   SOTTO_ASSIGN(const CanonicalEvent terms, canonical(formula.event));
   SOTTO_ASSIGN(const Accountant* accountant, tightest_accountant(terms));
   SOTTO_ASSIGN(const double spent, accountant->epsilon_upper(terms, inputs.delta));
+  const auto& proof = formula.proof;
   if (json) {
+    nlohmann::json own;
+    if (proof)
+      own = {{"lemma", proof->lemma},
+             {"epsilon", number_or_null(proof->epsilon)},
+             {"order", proof->order},
+             {"order_needed", proof->needed}};
     fmt::print("{}\n",
                nlohmann::json({{"method", method},
                                {"claimed", inputs.epsilon},
@@ -100,6 +107,7 @@ Expected<int> account_formula(const std::string& method, const FormulaInputs& in
                                {"event", to_string(formula.event)},
                                {"epsilon_spent", number_or_null(spent)},
                                {"accountant", accountant->name()},
+                               {"paper_proof", own},
                                {"source", formula.source},
                                {"trap", formula.trap}})
                    .dump());
@@ -115,6 +123,14 @@ Expected<int> account_formula(const std::string& method, const FormulaInputs& in
              spent > inputs.epsilon
                  ? "MORE than claimed"
                  : fmt::format("{:.2g} of what it claims", spent / inputs.epsilon));
+  if (proof)
+    fmt::print(
+        "  its proof  epsilon {:.6g} by {} for replaced records, at order {:.4g}; the claim "
+        "needs order {:.4g}\n",
+        proof->epsilon,
+        proof->lemma,
+        proof->order,
+        proof->needed);
   if (!formula.trap.empty()) fmt::print("  note       {}\n", formula.trap);
   return kSuccess;
 }

@@ -22,9 +22,12 @@ struct PublicFacts {
   /// iterate is returned), so that the run can be calibrated for them.
   double coin = 0.5;
   /// The share of the budget that the rdp filter charges for one Gaussian release with this noise
-  /// multiplier on a Poisson sample of this rate; infinite if it would refuse it. Empty where no
-  /// budget is given.
-  std::function<double(double rate, double multiplier)> sampled_price = {};
+  /// multiplier on a batch drawn so; infinite if it would refuse it. Empty where no budget is
+  /// given.
+  std::function<double(const Sampling& sampling, double multiplier)> sampled_price = {};
+  /// The budget, for parameters that a paper's theorem states; 0 where none is given.
+  double epsilon = 0;
+  double delta = 0;
 };
 
 /// A method with all settings decided, and where each came from.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,14 @@ struct FormulaInputs {
   bool line_search = false;  ///< opt: the third release of a step, a sparse vector
 };
 
+/// What the paper's own amplification lemma proves for the same releases.
+struct PaperProof {
+  std::string lemma;
+  double epsilon = 0;  ///< infinite where its conditions hold at no order
+  double order = 0;    ///< the Renyi order that gives it
+  double needed = 0;   ///< the order that the paper's noise was chosen for
+};
+
 /// What the paper prints and what it really is.
 struct Formula {
   double noise = 0;  ///< the paper's number
@@ -39,7 +48,15 @@ struct Formula {
   Event event;                  ///< all that a run with this noise releases
   std::string source;           ///< citation key and place
   std::string trap;             ///< where the printed formula misleads
+  std::optional<PaperProof> proof = {};  ///< where the paper has a lemma for its sampling
 };
+
+/// [WJEG23] Lemma 3.7 with Lemma 3.9: `releases` Gaussians of multiplier z on batches of b of n
+/// without replacement, under replace-one, have a Renyi divergence of at most 3.5 (b/n)^2 a / z^2
+/// each at order a, if z^2 >= 0.7 and a <= 1 + (2/3) z^2 ln(1 / ((b/n) a (1 + z^2))). (Its print
+/// has sigma^2 for z^2 in the second condition.) The best order's epsilon.
+PaperProof lemma_of_wjeg23(
+    std::int64_t releases, std::int64_t b, std::int64_t n, double z, double delta);
 
 /// The methods that have a formula: dp-gd, dp-pgd, dp-tr, dp-str, opt, dp-srm, adp-sgd, rrpsgd,
 /// dp-fw-l1.

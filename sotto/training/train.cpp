@@ -59,14 +59,14 @@ Expected<double> single_release_multiplier(const PublicProblem& problem,
 
 /// What the rdp filter would charge for a sampled release: it alone knows, for at small delta only
 /// its high orders count, and there a small multiplier costs far more than at order 2.
-std::function<double(double, double)> sampled_price(const PublicProblem& problem,
-                                                    const TrainOptions& options) {
+std::function<double(const Sampling&, double)> sampled_price(const PublicProblem& problem,
+                                                             const TrainOptions& options) {
   if (!options.epsilon) return {};
   return [target = Target{*options.epsilon, options.delta}, relation = problem.relation](
-             double rate, double multiplier) {
+             const Sampling& sampling, double multiplier) {
     auto filter = make_rdp_filter(target);
     if (!filter) return kInfinity;
-    const Event release = Event::poisson(rate, Event::gaussian(multiplier, relation));
+    const Event release = sampling.applied_to(Event::gaussian(multiplier, relation));
     return (*filter)->try_spend(release) ? (*filter)->spent() : kInfinity;
   };
 }
@@ -183,6 +183,8 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
   if (is_private) {
     SOTTO_ASSIGN(facts.single_release_multiplier, single_release_multiplier(problem, options));
     facts.sampled_price = sampled_price(problem, options);
+    facts.epsilon = options.epsilon.value_or(0);
+    facts.delta = options.delta;
   }
   SOTTO_ASSIGN(run.configured, run.method->configure(options.options, facts));
   if (!is_private) {

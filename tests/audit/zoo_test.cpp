@@ -15,7 +15,9 @@ TEST(Zoo, QuickCasesAreCaught) {
                              clip_after_averaging(),
                              private_means(),
                              noise_against_preference(),
-                             fixed_size_as_poisson()}) {
+                             fixed_size_as_poisson(),
+                             fixed_size_pairs_as_poisson(),
+                             with_replacement_as_without()}) {
     Scores scores;
     collect(broken.trial(), broken.runs, scores);
     const auto judged = judge(scores, *broken.claim, {0.99, 0.2});

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "sotto/data/table.hpp"
 #include "sotto/objective/glm.hpp"
@@ -288,20 +290,43 @@ TEST(Rrpsgd, DrawsItsStepsFromTheLawOfThePaper) {
 }
 
 TEST(Auto, FollowsItsRule) {
-  const auto chosen = [](std::int64_t n, const GivenOptions& given) {
+  const auto settings = [](std::int64_t n, const GivenOptions& given) {
     PublicFacts facts;
     facts.problem.n = n;
     facts.problem.dimension = 10;
     facts.problem.row_norm = 1;
     facts.single_release_multiplier = 4;
+    std::map<std::string, std::string> found;
     const auto configured = (*find_method("auto"))->configure(given, facts);
-    for (const auto& setting : configured->settings)
-      if (setting.name == "chosen_method") return setting.value;
-    return std::string();
+    for (const auto& setting : configured->settings) found[setting.name] = setting.value;
+    return found;
   };
-  EXPECT_EQ(chosen(1000, {}), "dp-gd");
-  EXPECT_EQ(chosen(1000, {{"most_passes", "20"}}), "dp-srm");
-  EXPECT_EQ(chosen(30'000, {}), "dp-srm");
+  EXPECT_EQ(settings(1000, {})["chosen_method"], "dp-gd");
+  EXPECT_NE(settings(1000, {})["reason"].find("few units"), std::string::npos);
+  EXPECT_EQ(settings(1000, {{"most_passes", "20"}})["chosen_method"], "dp-sgd");
+  auto many = settings(30'000, {});
+  EXPECT_EQ(many["chosen_method"], "dp-sgd");
+  EXPECT_NE(many["reason"].find("random batches"), std::string::npos);
+  EXPECT_EQ(many["average"], "0.3");
+  // Six passes, whatever the horizon.
+  EXPECT_NEAR(std::stod(many["steps"]) * std::stod(many["expected_batch"]) / 30'000, 6, 0.5);
+}
+
+TEST(Spiderboost, AnchorsAreFullBatchesByDefault) {
+  PublicFacts facts;
+  facts.problem.n = 32561;
+  facts.problem.dimension = 123;
+  facts.problem.row_norm = 3.7417;
+  facts.single_release_multiplier = 16.3;
+  const auto configured = (*find_method("private-spiderboost"))->configure({}, facts);
+  std::map<std::string, std::string> found;
+  for (const auto& setting : configured->settings) found[setting.name] = setting.value;
+  EXPECT_EQ(found["anchor_batch"], "32561");
+  // n^2 / (m^2 d T).
+  EXPECT_NEAR(std::stod(found["phase"]) * std::stod(found["steps"]) * 123 * 16.3 * 16.3 /
+                  (32561.0 * 32561.0),
+              1,
+              0.05);
 }
 
 }  // namespace

@@ -192,6 +192,7 @@ TEST(MeanOver200Seeds, DpSrm) {
                       {"expected_batch", "1000"},
                       {"anchor_share", "0.5"},
                       {"clipping", clipping},
+                      {"sampling", clipping == std::string("separate") ? "fixed_size" : "poisson"},
                       {"difference_bound", "fixed"},
                       {"clip_radius", "30"},
                       {"difference_clip", "30"},

@@ -113,8 +113,10 @@ TEST(Reference, TheStepRuleOfTheTheory) {
                            {"mixture", "0.3"},
                            {"step_rule", "theory"},
                            {"accuracy", "0.1"},
+                           {"n0", "1.5"},
                            {"average", "0"}});
-  const double L = 2.3 * 2.3 / 4;
+  const double L = 2.3 * 2.3 / 4 + 0.1;  // the regularizer's curvature
+  const double n0 = 1.5;
   Vector w = small.origin(), before = w, v = small.data_gradient(w);
   int short_steps = 0, long_steps = 0;
   for (int t = 0; t < 60; ++t) {
@@ -122,8 +124,8 @@ TEST(Reference, TheStepRuleOfTheTheory) {
       v = 0.3 * small.data_gradient(w) +
           0.7 * (small.data_gradient(w) - small.data_gradient(before)) + 0.7 * v;
     const Vector direction = v + small.regularizer_gradient(w);
-    const double eta = std::min(0.1 / (L * direction.norm()), 1 / (2 * L));
-    (eta < 1 / (2 * L) ? short_steps : long_steps) += 1;
+    const double eta = std::min(0.1 / (n0 * L * direction.norm()), 1 / (2 * n0 * L));
+    (eta < 1 / (2 * n0 * L) ? short_steps : long_steps) += 1;
     before = w;
     w = w - eta * direction;
   }

@@ -23,9 +23,9 @@ using testing::Funds;
 using testing::kSingle;
 
 /// What the filter of Funds says, of releases made one by one.
-double filter_price(double rate, double multiplier) {
+double filter_price(const Sampling& sampling, double multiplier) {
   const auto filter = make_rdp_filter({1, 1e-5});
-  const Event release = Event::poisson(rate, Event::gaussian(multiplier, Relation::kZeroOut));
+  const Event release = sampling.applied_to(Event::gaussian(multiplier, Relation::kZeroOut));
   return (*filter)->try_spend(release) ? (*filter)->spent()
                                        : std::numeric_limits<double>::infinity();
 }
@@ -67,9 +67,10 @@ Looks precise_looks(bool knows_the_price) {
 TEST(SmallBatches, NoReleaseTakesMoreThanItsPartOfTheBudget) {
   const Looks looks = precise_looks(true);
   EXPECT_GE(looks.count, Scout::kLeastReleases);
-  EXPECT_LE(filter_price(0.01, looks.multiplier), 1 / Scout::kLeastReleases);
+  EXPECT_LE(filter_price(Sampling::poisson(0.01), looks.multiplier), 1 / Scout::kLeastReleases);
   // Nor is there more noise than that takes: a grid step below, a release costs too much.
-  EXPECT_GT(filter_price(0.01, looks.multiplier / 1.0906), 1 / Scout::kLeastReleases);
+  EXPECT_GT(filter_price(Sampling::poisson(0.01), looks.multiplier / 1.0906),
+            1 / Scout::kLeastReleases);
 }
 
 TEST(SmallBatches, WithoutTheFiltersPriceTheFirstReleaseIsRefused) {

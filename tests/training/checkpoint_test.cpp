@@ -139,6 +139,7 @@ INSTANTIATE_TEST_SUITE_P(
               {"expected_batch", "20"},
               {"step_rule", "theory"},
               {"output", "best"}}},
+        Case{"dp-srm", {{"steps", "6"}, {"expected_batch", "20"}, {"sampling", "fixed_size"}}},
         Case{"private-spiderboost", {{"steps", "7"}, {"phase", "3"}, {"expected_batch", "20"}}},
         Case{"adp-sgd", {{"steps", "6"}, {"groups", "3"}, {"expected_batch", "20"}}},
         Case{"adp-sgd",

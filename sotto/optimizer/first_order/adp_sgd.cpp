@@ -7,8 +7,9 @@
 //             adagrad: b_{t+1}^2 = b_t^2 + max(beta_t (|g_t|^2 - d s_t^2), nu)
 //             noise matched: alpha_t^2 ~ sqrt(a + c t), which with adagrad steps is Proposition 5.2
 //             for c = its C; adaptive: ~ b_t; constant: alpha_t = 1, the paper's DP-SGD
-// Privacy     matched, constant: a plan of poisson(q, gaussian(z alpha_t)); adaptive: a Renyi
-//             filter is charged before each release and ends the run
+// Privacy     matched, constant: a plan of poisson(q, gaussian(z alpha_t)), or of fixed_size(b, n,
+//             gaussian(z alpha_t)); adaptive: a Renyi filter is charged before each release and
+//             ends the run
 // Guarantee   (epsilon, delta)-DP; of all alpha of equal price alpha^2 ~ b does least damage
 // Source      [ADP21] Alg. 1, Propositions 5.1 (polynomial) and 5.2 (adagrad)
 // Differs     adagrad steps read the *released* gradient, less the noise's own part d s^2 (the
@@ -18,7 +19,7 @@
 //             during the run; the last iterate or a tail average is returned. The page has all.
 //
 // letter     meaning                         option
-// T, q       steps, expected batch / n       steps, expected_batch
+// T, q       steps, expected batch / n       steps, expected_batch, sampling
 // eta, a, c  the step size                   step_size, offset, slope
 // beta_t, nu the adagrad step                beta, beta_period, nu
 // s_t        noise on a mean's coordinate    follows from z, alpha_t, C (clip_radius, clip_rule)
@@ -32,6 +33,7 @@
 #include "sotto/core/check.hpp"
 #include "sotto/optimizer/clip_rule_option.hpp"
 #include "sotto/optimizer/first_order/methods.hpp"
+#include "sotto/optimizer/sampling_option.hpp"
 #include "sotto/optimizer/tail_average.hpp"
 #include "sotto/oracle/api/sensitivity.hpp"
 
@@ -48,6 +50,7 @@ struct AdaptiveNoiseOptions {
   std::string step_rule = "polynomial";
   std::string noise = "matched";
   std::string clip_rule = "flat";
+  std::string sampling = "poisson";
   double offset = 20;
   double slope = 1;
   double beta = 1;
@@ -184,6 +187,7 @@ OptionTable<AdaptiveNoiseOptions> adp_sgd_options() {
       .number("first_multiplier",
               &O::first_multiplier,
               "adaptive noise: the multiplier of the first step");
+  add_sampling_option(table);
   add_clip_rule_option(table);
   return table;
 }
@@ -214,13 +218,14 @@ Expected<void> check(const AdaptiveNoiseOptions& options, const PublicProblem& p
     return refuse("groups", options.groups, "must lie between 1 and 1000");
   if (!(options.average >= 0 && options.average <= 1))
     return refuse("average", options.average, "must lie in [0, 1]");
+  SOTTO_TRY(check_sampling(options.sampling, problem));
   return check_clip_rule(options.clip_rule, problem);
 }
 
 /// The share of the budget that the polynomial schedule would use if its noise began with z.
 double price_of_schedule(const AdaptiveNoiseOptions& options,
                          const PublicFacts& facts,
-                         double q,
+                         const Sampling& sampling,
                          double z) {
   // Stages that grow with t, each at the price of its first step: the first steps have the least
   // noise, and a multiplier a little smaller may cost far more.
@@ -231,17 +236,20 @@ double price_of_schedule(const AdaptiveNoiseOptions& options,
   double price = 0;
   for (int k = 0; k < kStages; ++k) {
     const double alpha = std::pow(1 + options.slope * begin(k) / options.offset, 0.25);
-    price += facts.sampled_price(q, z * alpha) * (begin(k + 1) - begin(k));
+    price += facts.sampled_price(sampling, z * alpha) * (begin(k + 1) - begin(k));
   }
   return price;
 }
 
 /// What the polynomial schedule would need, and a fifth more for the filter; a run that needs more
 /// ends early, one that needs less leaves some budget.
-double first_multiplier(const AdaptiveNoiseOptions& options, const PublicFacts& facts, double q) {
+double first_multiplier(const AdaptiveNoiseOptions& options,
+                        const PublicFacts& facts,
+                        const Sampling& sampling) {
+  const double q = sampling.rate;
   if (q < 1 && facts.sampled_price) {
     double z = 0.5;
-    while (price_of_schedule(options, facts, q, z) > 1 && z < 1e6) z *= 1.1;
+    while (price_of_schedule(options, facts, sampling, z) > 1 && z < 1e6) z *= 1.1;
     return 1.2 * z;
   }
   double cost = 0;  // by first-order composition, which is exact without sampling
@@ -269,10 +277,9 @@ Expected<ConfiguredMethod> configure_adp_sgd(const GivenOptions& given, const Pu
     sum += 1 / std::sqrt(options.offset + options.slope * static_cast<double>(t));
   if (!options.step_size)
     options.step_size = std::min(h / sum, std::sqrt(options.offset + options.slope) / L);
-  const double q = static_cast<double>(*options.expected_batch) / n;
+  const Sampling sampling = sampling_of(options.sampling, *options.expected_batch, problem.n);
   if (options.noise == "adaptive" && !options.first_multiplier)
-    options.first_multiplier = first_multiplier(options, facts, q);
-  const Sampling sampling = q < 1 ? Sampling::poisson(q) : Sampling::full();
+    options.first_multiplier = first_multiplier(options, facts, sampling);
   return ConfiguredMethod{std::make_unique<AdaptiveNoiseSgd>(options, sampling),
                           table.settings(asked, options, given)};
 }

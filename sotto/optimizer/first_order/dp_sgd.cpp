@@ -4,6 +4,7 @@
 
 #include "sotto/optimizer/first_order/methods.hpp"
 #include "sotto/optimizer/first_order/noisy_descent.hpp"
+#include "sotto/optimizer/sampling_option.hpp"
 
 namespace sotto {
 namespace {
@@ -15,12 +16,8 @@ OptionTable<DescentOptions> sgd_options() {
       .integer("expected_batch",
                &DescentOptions::expected_batch,
                "expected number of units a batch; the realized number stays secret")
-      .number("epochs", &DescentOptions::epochs, "passes over the data, instead of steps")
-      .word("sampling",
-            &DescentOptions::sampling,
-            {"poisson", "fixed_size"},
-            "poisson: each unit independently; fixed_size: without replacement, with its own "
-            "accounting");
+      .number("epochs", &DescentOptions::epochs, "passes over the data, instead of steps");
+  add_sampling_option(table);
   return table;
 }
 
@@ -37,9 +34,7 @@ Expected<ConfiguredMethod> configure_sgd(const GivenOptions& given, const Public
   const auto batch = static_cast<double>(*open.expected_batch);
   if (open.epochs) open.steps = std::max<std::int64_t>(1, std::llround(*open.epochs * n / batch));
   const DescentOptions options = with_defaults(open, facts);
-  const Sampling sampling = options.sampling == "poisson"
-                                ? Sampling::poisson(batch / n)
-                                : Sampling::fixed_size(*options.expected_batch, facts.problem.n);
+  const Sampling sampling = sampling_of(options.sampling, *options.expected_batch, facts.problem.n);
   return ConfiguredMethod{std::make_unique<NoisyDescent>(options, sampling),
                           table.settings(asked, options, given)};
 }

@@ -9,6 +9,7 @@
 #include "sotto/core/check.hpp"
 #include "sotto/optimizer/clip_rule_option.hpp"
 #include "sotto/optimizer/first_order/descent_direction.hpp"
+#include "sotto/optimizer/sampling_option.hpp"
 #include "sotto/optimizer/schedule.hpp"
 #include "sotto/oracle/api/derived_fact.hpp"
 
@@ -123,6 +124,7 @@ Expected<void> check(const DescentOptions& options, const PublicProblem& problem
     return refuse("clip_rate", options.clip_rate, "must lie in (0, 10]");
   SOTTO_TRY(check(static_cast<const OutputOptions&>(options), options.steps));
   SOTTO_TRY(check_clip_rule(options.clip_rule, problem));
+  SOTTO_TRY(check_sampling(options.sampling, problem));
   if (options.expected_batch &&
       (*options.expected_batch < 1 || *options.expected_batch > problem.n))
     return refuse("expected_batch",

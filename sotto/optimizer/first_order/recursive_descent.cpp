@@ -6,18 +6,10 @@
 
 #include "sotto/core/check.hpp"
 #include "sotto/optimizer/clip_rule_option.hpp"
+#include "sotto/optimizer/sampling_option.hpp"
 #include "sotto/optimizer/schedule.hpp"
 
 namespace sotto {
-namespace {
-
-Sampling sampling_of(std::int64_t batch, std::int64_t n) {
-  return batch >= n ? Sampling::full()
-                    : Sampling::poisson(static_cast<double>(batch) / static_cast<double>(n));
-}
-
-}  // namespace
-
 double data_smoothness(const PublicProblem& problem) {
   // Nothing bounds a network's: the number is what differences are clipped by, and was found on
   // MNIST (docs/networks.md).
@@ -26,14 +18,19 @@ double data_smoothness(const PublicProblem& problem) {
   return problem.loss.sup_abs_second() * R * R;
 }
 
+double whole_smoothness(double data_smoothness, const PublicProblem& problem) {
+  return data_smoothness + std::max(0.0, problem.regularizer.curvature(problem.dimension).highest);
+}
+
 RecursiveDescent::RecursiveDescent(RecursiveOptions options, const PublicProblem& problem)
     : options_(std::move(options)),
       steps_(Output(options_, options_.steps.value()).steps()),
       smoothness_(options_.smoothness.value_or(data_smoothness(problem))),
-      pair_sampling_(sampling_of(options_.expected_batch.value(), problem.n)),
-      anchor_sampling_(sampling_of(options_.anchor_batch.value(), problem.n)) {
+      pair_sampling_(sampling_of(options_.sampling, options_.expected_batch.value(), problem.n)),
+      anchor_sampling_(sampling_of(options_.sampling, options_.anchor_batch.value(), problem.n)) {
   SOTTO_CHECK(options_.step_size && options_.clip_radius && options_.difference_clip &&
               options_.mixture && options_.anchor_share);
+  SOTTO_CHECK(options_.step_rule == "schedule" || (options_.accuracy && options_.n0));
 }
 
 std::int64_t RecursiveDescent::anchors() const {
@@ -79,6 +76,14 @@ GradientQuery RecursiveDescent::anchor_query(const Vector& at, double noise_mult
           clip_rule_of(options_.clip_rule)};
 }
 
+GradientQuery RecursiveDescent::fresh_query(const Vector& at, double noise_multiplier) const {
+  return {at,
+          pair_sampling_,
+          *options_.clip_radius,
+          noise_multiplier,
+          clip_rule_of(options_.clip_rule)};
+}
+
 GradientPairQuery RecursiveDescent::pair_query(const Vector& at,
                                                const Vector& before,
                                                double noise_multiplier) const {
@@ -109,10 +114,11 @@ Expected<OptimizerResult> RecursiveDescent::run(Oracle& oracle,
   const Regularizer& r = problem.regularizer;
   const double gamma = *options_.mixture;
   const StepSchedule schedule(options_.schedule, *options_.step_size, *options_.steps);
+  const double L = whole_smoothness(smoothness_, problem);
   const auto eta = [&](std::int64_t t, double norm) {
     if (options_.step_rule == "schedule") return schedule(t);
-    return std::min(options_.accuracy / (smoothness_ * std::max(norm, 1e-300)),
-                    1 / (2 * smoothness_));
+    const double n0 = *options_.n0;
+    return std::min(*options_.accuracy / (n0 * L * std::max(norm, 1e-300)), 1 / (2 * n0 * L));
   };
   Output output(options_, *options_.steps);
 
@@ -127,10 +133,12 @@ Expected<OptimizerResult> RecursiveDescent::run(Oracle& oracle,
   }));
   while (t < steps_) {
     const bool anchor = t == 0 || (options_.phase && t % *options_.phase == 0);
+    // Without recursion a pair is its fresh gradient: the same release for half the work.
     SOTTO_ASSIGN(
         const auto answer,
-        unless_spent(anchor ? oracle.gradient(anchor_query(w, noise_multiplier))
-                            : oracle.gradient_pair(pair_query(w, before, noise_multiplier)),
+        unless_spent(anchor       ? oracle.gradient(anchor_query(w, noise_multiplier))
+                     : gamma == 1 ? oracle.gradient(fresh_query(w, noise_multiplier))
+                                  : oracle.gradient_pair(pair_query(w, before, noise_multiplier)),
                      t));
     if (!answer) {
       stopped = kBudgetSpent;

@@ -20,7 +20,8 @@ namespace sotto {
 //             else, on one batch B:            v_t = mean_B c_i + (1-gamma) v_{t-1} + noise,
 //             c_i = gamma clip_C1(g_i(w_t)) + (1-gamma) clip_C2(g_i(w_t) - g_i(w_{t-1})),
 //             g_i = grad loss_i;  w_{t+1} = prox_{eta_t r}(w_t - eta_t (v_t + grad r(w_t)))
-// Privacy     A anchors gaussian(z a) and T - A pairs poisson(q, gaussian(z)); a is public
+// Privacy     A anchors gaussian(z a) and T - A pairs poisson(q, gaussian(z)), or fixed_size(b, n,
+//             gaussian(z)), the paper's own batches; a is public
 // Guarantee   E||grad F(w_R)|| = O((sqrt(G L D d ln 1/delta) / (n epsilon))^(2/3))
 // Source      [WJEG23] Alg. 1 (one phase, gamma > 0); [ABGGMU23] Alg. 1 (phases, gamma = 0)
 // Differs     T releases for T steps are made and counted; the difference's radius follows the
@@ -33,9 +34,9 @@ namespace sotto {
 // C1, C2  radii of gradient and difference       clip_radius, difference_clip, difference_bound,
 //                                                clip_rule
 // gamma   weight of the fresh gradient           mixture
-// q       expected batch / n of a pair           expected_batch
+// q       batch / n of a pair                    expected_batch, sampling
 // a       from the anchors' share of the budget  anchor_share, anchor_batch
-// eta_t   step size                              step_size, schedule; or step_rule, accuracy
+// eta_t   step size                              step_size, schedule; or step_rule, accuracy, n0
 
 struct RecursiveOptions : OutputOptions {
   RecursiveOptions() { average = 0.3; }
@@ -43,7 +44,10 @@ struct RecursiveOptions : OutputOptions {
   std::optional<double> step_size;
   std::string schedule = "constant";
   std::string step_rule = "schedule";
-  double accuracy = 0.05;  ///< zeta of the theory's step
+  std::optional<double> accuracy;  ///< zeta of the theory's step
+  std::optional<double> n0;        ///< of the theory's step
+  std::optional<double> gap;       ///< D_F, for n0 and the theory's parameters
+  std::string parameters = "rule";
   std::optional<double> clip_radius;
   std::optional<double> difference_clip;
   std::optional<double> smoothness;
@@ -53,13 +57,15 @@ struct RecursiveOptions : OutputOptions {
   std::optional<double> mixture;
   std::optional<std::int64_t> expected_batch;
   std::optional<std::int64_t> anchor_batch;
+  std::string sampling = "poisson";
   std::optional<double> anchor_share;
   std::optional<std::int64_t> phase;  ///< steps of a phase; none: one phase
 };
 
 class RecursiveDescent final : public Optimizer {
  public:
-  /// All optional fields but `phase` must be filled.
+  /// All optional fields but `phase` and `gap` must be filled, `accuracy` and `n0` for the theory's
+  /// steps only.
   RecursiveDescent(RecursiveOptions options, const PublicProblem& problem);
 
   Plan plan(const PublicProblem& problem, double noise_multiplier) const override;
@@ -76,6 +82,7 @@ class RecursiveDescent final : public Optimizer {
   double total_multiplier(double noise_multiplier) const;
   PairClip pair_clip(double moved) const;
   GradientQuery anchor_query(const Vector& at, double noise_multiplier) const;
+  GradientQuery fresh_query(const Vector& at, double noise_multiplier) const;
   GradientPairQuery pair_query(const Vector& at,
                                const Vector& before,
                                double noise_multiplier) const;
@@ -89,5 +96,7 @@ class RecursiveDescent final : public Optimizer {
 
 /// R² sup|phi''|: by how much a unit's gradient can change for a step of length 1.
 double data_smoothness(const PublicProblem& problem);
+/// The same of its loss with the regularizer, given that of the data part.
+double whole_smoothness(double data_smoothness, const PublicProblem& problem);
 
 }  // namespace sotto

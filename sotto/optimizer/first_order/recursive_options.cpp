@@ -7,6 +7,7 @@
 
 #include "sotto/optimizer/clip_rule_option.hpp"
 #include "sotto/optimizer/first_order/noisy_descent.hpp"
+#include "sotto/optimizer/sampling_option.hpp"
 
 namespace sotto {
 
@@ -17,11 +18,6 @@ void add_recursive_options(OptionTable<RecursiveOptions>& table) {
             &RecursiveOptions::schedule,
             {"constant", "linear", "cosine", "inverse_sqrt"},
             "how the step size falls; linear and cosine end at zero")
-      .word("step_rule",
-            &RecursiveOptions::step_rule,
-            {"schedule", "theory"},
-            "theory: min(accuracy / (L1 |v|), 1 / (2 L1)), the paper's rule, instead of a schedule")
-      .number("accuracy", &RecursiveOptions::accuracy, "zeta of the theory's step rule")
       .number("clip_radius",
               &RecursiveOptions::clip_radius,
               "per-unit gradients are clipped to this L2 norm C1")
@@ -43,6 +39,7 @@ void add_recursive_options(OptionTable<RecursiveOptions>& table) {
                &RecursiveOptions::anchor_batch,
                "expected number of units an anchor's batch; n: all of them")
       .number("anchor_share", &RecursiveOptions::anchor_share, "the anchors' share of the budget");
+  add_sampling_option(table);
   add_clip_rule_option(table);
   add_output_options(table);
 }
@@ -57,7 +54,9 @@ Expected<void> check(const RecursiveOptions& options, const PublicProblem& probl
                                     {"clip_radius", options.clip_radius},
                                     {"difference_clip", options.difference_clip},
                                     {"smoothness", options.smoothness},
-                                    {"accuracy", std::optional(options.accuracy)}})
+                                    {"accuracy", options.accuracy},
+                                    {"n0", options.n0},
+                                    {"gap", options.gap}})
     if (value && !(std::isfinite(*value) && *value > 0))
       return refuse(name, *value, "must be finite and > 0");
   for (const auto& [name, value] : {std::pair{"expected_batch", options.expected_batch},
@@ -72,6 +71,7 @@ Expected<void> check(const RecursiveOptions& options, const PublicProblem& probl
   if (options.phase && *options.phase < 1)
     return refuse("phase", *options.phase, "must be at least 1");
   SOTTO_TRY(check_clip_rule(options.clip_rule, problem));
+  SOTTO_TRY(check_sampling(options.sampling, problem));
   return check(static_cast<const OutputOptions&>(options), options.steps);
 }
 

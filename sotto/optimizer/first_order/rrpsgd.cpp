@@ -5,12 +5,13 @@
 // Update      draw R from P_R(k) ~ 2 gamma_k - L gamma_k^2 on {1, …, T}; then R steps
 //             g = (sum_{i in B} clip_C(grad loss_i(w)) + noise) / (expected |B|)
 //             w <- w - gamma_t (g + grad r(w)); return w_R
-// Privacy     repeat(R, poisson(q, gaussian(z))): given R, the run makes R releases and no more
+// Privacy     repeat(R, poisson(q, gaussian(z))) or repeat(R, fixed_size(b, n, gaussian(z))): given
+//             R, the run makes R releases and no more
 // Guarantee   E||grad F(w_R)||^2 = O(sqrt(d ln(n/delta) ln(1/delta)) / (n epsilon))
 // Source      [ZZMW17] Alg. 2
-// Differs     calibrated for the R steps that are made, not for T; Poisson batches of any size
-//             (expected_batch 1 is the paper's one record at a time) with numerical accounting;
-//             clipping enforces the Lipschitz bound
+// Differs     calibrated for the R steps that are made, not for T; batches of any size with
+//             numerical accounting (the paper's one record at a time: expected_batch 1, sampling
+//             fixed_size); clipping enforces the Lipschitz bound
 
 #include <fmt/format.h>
 
@@ -19,6 +20,7 @@
 
 #include "sotto/optimizer/clip_rule_option.hpp"
 #include "sotto/optimizer/first_order/methods.hpp"
+#include "sotto/optimizer/sampling_option.hpp"
 #include "sotto/optimizer/schedule.hpp"
 
 namespace sotto {
@@ -31,6 +33,7 @@ struct RandomRoundOptions {
   std::optional<double> clip_radius;
   std::string clip_rule = "flat";
   std::optional<std::int64_t> expected_batch;
+  std::string sampling = "poisson";
   std::optional<std::int64_t> drawn_steps;
 };
 
@@ -48,8 +51,9 @@ OptionTable<RandomRoundOptions> rrpsgd_options() {
               "per-unit gradients are clipped to this L2 norm C")
       .integer("expected_batch",
                &RandomRoundOptions::expected_batch,
-               "expected number of units a batch; 1 is the paper's method")
+               "expected number of units in a batch; 1 is the paper's method")
       .integer("drawn_steps", &RandomRoundOptions::drawn_steps, "R, drawn before the run from P_R");
+  add_sampling_option(table);
   add_clip_rule_option(table);
   return table;
 }
@@ -79,6 +83,7 @@ Expected<ConfiguredMethod> configure_rrpsgd(const GivenOptions& given, const Pub
   descent.clip_radius = options.clip_radius;
   descent.clip_rule = options.clip_rule;
   descent.expected_batch = options.expected_batch;
+  descent.sampling = options.sampling;
   descent.schedule = options.schedule;
   descent.momentum = 0;
   descent.output = "random";
@@ -112,9 +117,9 @@ Expected<ConfiguredMethod> configure_rrpsgd(const GivenOptions& given, const Pub
   descent.step_size = options.step_size;
   descent.clip_radius = options.clip_radius;
   descent.drawn_steps = options.drawn_steps;
-  const double q = static_cast<double>(*options.expected_batch) / n;
   return ConfiguredMethod{
-      std::make_unique<NoisyDescent>(descent, q < 1 ? Sampling::poisson(q) : Sampling::full()),
+      std::make_unique<NoisyDescent>(
+          descent, sampling_of(options.sampling, *options.expected_batch, problem.n)),
       table.settings(asked, options, given)};
 }
 

@@ -59,10 +59,7 @@ class DescentSearch final : public Optimizer {
   Expected<OptimizerResult> run(Oracle& oracle, double, Observer& observer) const override {
     Scout scout(oracle, o_);
     const PublicProblem& problem = oracle.problem();
-    const Sampling sampling = o_.expected_batch
-                                  ? Sampling::poisson(static_cast<double>(*o_.expected_batch) /
-                                                      static_cast<double>(problem.n))
-                                  : Sampling::full();
+    const Sampling sampling = step_sampling(o_, problem);
     Vector w = initial_point(o_, problem.dimension);
     auto most = scout.steps(w, least_decrease());
     if (!most) return ended(most.error(), w, 0, scout);
@@ -288,11 +285,11 @@ std::vector<MethodInfo> descent_search_methods() {
   std::vector<MethodInfo> methods;
   for (const Kind& kind : {
            Kind{"opt", "gradient and curvature steps, full batches"},
-           Kind{.name = "opt-b", .summary = "opt on Poisson batches", .batches = true},
+           Kind{.name = "opt-b", .summary = "opt on random batches", .batches = true},
            Kind{.name = "opt-ls", .summary = "opt with private line search", .line_search = true},
            Kind{.name = "2opt", .summary = "opt, a precise short phase first", .two_phases = true},
            Kind{.name = "2opt-b",
-           .summary = "2opt on Poisson batches",
+           .summary = "2opt on random batches",
            .two_phases = true,
            .batches = true},
            Kind{.name = "2opt-ls",

@@ -21,7 +21,7 @@ double on_grid(double multiplier) {
   return std::exp2(std::ceil(kGrid * std::log2(std::clamp(multiplier, 0.05, 0x1p20))) / kGrid);
 }
 
-/// What a Poisson-sampled Gaussian costs against a full-batch one, roughly: q^2 (e^(1/z^2) - 1).
+/// What a sampled Gaussian costs against a full-batch one, roughly: q^2 (e^(1/z^2) - 1).
 double relative_cost(double multiplier, const Sampling& sampling) {
   const double square = 1 / (multiplier * multiplier);
   if (sampling.rate >= 1) return square;
@@ -61,11 +61,9 @@ Scout::Scout(Oracle& oracle, const SearchOptions& options)
   const std::string filter = filter_of(options);
   factor_ = filter == "gaussian" ? 1 : filter == "zcdp" ? 1.4 : 2;
   if (!options.expected_batch) return;
-  const double rate =
-      static_cast<double>(*options.expected_batch) / static_cast<double>(problem_.n);
-  if (rate < 1 && options.sampled_price)
-    least_multiplier_ =
-        multiplier_of_share((1 - reserve_) / kLeastReleases, Sampling::poisson(rate));
+  const Sampling sampling = step_sampling(options, problem_);
+  if (sampling.rate < 1 && options.sampled_price)
+    least_multiplier_ = multiplier_of_share((1 - reserve_) / kLeastReleases, sampling);
 }
 
 double Scout::batch(const Sampling& sampling) const {
@@ -77,10 +75,11 @@ double Scout::finest() const {
          std::sqrt(static_cast<double>(problem_.dimension));
 }
 
-/// Only a full batch's terms are replaced by each other; in a sampled one a unit also comes and
-/// goes.
+/// A full or fixed-size batch's terms are replaced by each other; in a Poisson one a unit also
+/// comes and goes.
 bool Scout::by_diameter(const Sampling& sampling) const {
-  return problem_.relation == Relation::kReplaceOne && sampling.rate >= 1;
+  return problem_.relation == Relation::kReplaceOne &&
+         (sampling.rate >= 1 || sampling.kind == Sampling::Kind::kFixedSize);
 }
 
 // Standard deviations of the means at multiplier 1: guides, the oracle has its own.
@@ -140,7 +139,7 @@ double Scout::hessian_scale(const Vector& w) const {
 
 double Scout::price(double multiplier, const Sampling& sampling) const {
   if (sampling.rate < 1 && options_.sampled_price)
-    return options_.sampled_price(sampling.rate, multiplier);
+    return options_.sampled_price(sampling, multiplier);
   return factor_ * options_.single_release * options_.single_release *
          relative_cost(multiplier, sampling);
 }

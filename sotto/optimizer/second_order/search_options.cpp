@@ -11,6 +11,7 @@
 #include "sotto/geometry/krylov_space.hpp"
 #include "sotto/geometry/lowest_eigenpair.hpp"
 #include "sotto/optimizer/first_order/noisy_descent.hpp"
+#include "sotto/optimizer/sampling_option.hpp"
 
 namespace sotto {
 namespace {
@@ -123,7 +124,8 @@ void add_line_search_options(OptionTable<SearchOptions>& table) {
 void add_batch_option(OptionTable<SearchOptions>& table) {
   table.integer("expected_batch",
                 &SearchOptions::expected_batch,
-                "expected size b of a Poisson batch; noise is calibrated for the mean over b");
+                "expected size b of a batch; noise is calibrated for the mean over b");
+  add_sampling_option(table);
 }
 
 void add_sample_size_options(OptionTable<SearchOptions>& table) {
@@ -175,6 +177,7 @@ Expected<void> check(const SearchOptions& options, const PublicProblem& problem)
     return fail(ErrorKind::kUsage,
                 "--expected-batch and --sample-sizes theory both say how large a batch is: give "
                 "one of them.");
+  SOTTO_TRY(check_sampling(options.sampling, problem));
   SOTTO_TRY(whole("steps", options.steps, 1, kMostSteps));
   SOTTO_TRY(whole("candidates", options.candidates, 2, 1000));
   SOTTO_TRY(whole("products", options.products, 2, 100'000));
@@ -238,6 +241,10 @@ Expected<SearchOptions> with_search_defaults(SearchOptions o, const PublicFacts&
   const double noise = *o.curvature_tolerance / 4;
   o.test_products = products_for(noise / 2, hessian_width(o, p) + 3 * noise, p.dimension, miss);
   return o;
+}
+
+Sampling step_sampling(const SearchOptions& options, const PublicProblem& problem) {
+  return sampling_of(options.sampling, options.expected_batch.value_or(problem.n), problem.n);
 }
 
 std::string filter_of(const SearchOptions& options) {

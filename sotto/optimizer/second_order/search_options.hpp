@@ -30,6 +30,7 @@ struct SearchOptions {
   std::string init = "zero";
   std::int64_t init_seed = 1;
   std::optional<std::int64_t> expected_batch;  ///< none: full batches
+  std::string sampling = "poisson";            ///< of batches
   double precision = 0.5;
   double stop_confidence = 0.999;
   double certificate_share = 0.1;
@@ -55,7 +56,7 @@ struct SearchOptions {
   bool curvature_steps = true;     ///< else the gradient's noise is what leaves a saddle
   bool holds_everywhere = false;   ///< the second-order condition, by algebra
   double single_release = 0;       ///< multiplier of one release with the whole budget; 0: exact
-  std::function<double(double, double)> sampled_price;  ///< see PublicFacts
+  std::function<double(const Sampling&, double)> sampled_price;  ///< see PublicFacts
 };
 
 /// Options of every search.
@@ -72,6 +73,9 @@ Expected<void> check(const SearchOptions& options, const PublicProblem& problem)
 /// Fills what the user left open, from public facts. Fails where a constant is infinite for this
 /// loss and must be given.
 Expected<SearchOptions> with_search_defaults(SearchOptions options, const PublicFacts& facts);
+
+/// How a step's batch is drawn.
+Sampling step_sampling(const SearchOptions& options, const PublicProblem& problem);
 
 /// Which filter prices the run's releases.
 std::string filter_of(const SearchOptions& options);

@@ -15,7 +15,7 @@
 //             gradient's size, under a filter, instead of being fixed for T steps; the stop test
 //             is a confidence bound (stop = multiplier: the published one); positive
 //             semidefinite, not definite, in the subproblem's condition, so that the hard case is
-//             solved; dp-str takes both from one Poisson batch, priced by today's accounting
+//             solved; dp-str takes both from one batch, priced by today's accounting
 //             (the published noise lacks a factor sqrt(T)); mini-batch runs leave a saddle on a
 //             batch's word, but confirm a point on the full batch before they return it
 //
@@ -52,7 +52,7 @@ class TrustRegionSearch final : public Optimizer {
   Expected<OptimizerResult> run(Oracle& oracle, double, Observer& observer) const override {
     Scout scout(oracle, o_);
     const PublicProblem& problem = oracle.problem();
-    const Sampling sampling = o_.expected_batch ? batch(problem) : Sampling::full();
+    const Sampling sampling = step_sampling(o_, problem);
     Vector w = initial_point(o_, problem.dimension);
     const double alpha = *o_.gradient_tolerance;
     auto most = scout.steps(w, least_decrease());
@@ -88,11 +88,6 @@ class TrustRegionSearch final : public Optimizer {
     bool found_after = false;  ///< the next one is (stop = multiplier)
     Vector step;
   };
-
-  Sampling batch(const PublicProblem& problem) const {
-    return Sampling::poisson(static_cast<double>(*o_.expected_batch) /
-                             static_cast<double>(problem.n));
-  }
 
   bool dense() const { return o_.solver != "lanczos"; }
 
@@ -210,8 +205,8 @@ std::vector<MethodInfo> trust_region_methods() {
                  "[WX20]",
                  0,
                  true),
-          method("dp-tr-b", "trust region on small Poisson batches", "[GW23]", 50, true),
-          method("dp-str", "trust region on large Poisson batches", "[WX20]", kStochastic, true),
+          method("dp-tr-b", "trust region on small random batches", "[GW23]", 50, true),
+          method("dp-str", "trust region on large random batches", "[WX20]", kStochastic, true),
           method("tr", "dp-tr without clipping and noise: a reference", "", 0, false)};
 }
 

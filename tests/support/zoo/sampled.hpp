@@ -97,6 +97,58 @@ inline Case fixed_size_as_poisson() {
                      });
 }
 
+/// Trap T30: a batch drawn with replacement, priced as drawn without: a record may be in it twice.
+inline Case with_replacement_as_without() {
+  constexpr std::int64_t n = 20;
+  constexpr std::int64_t batch = 10;
+  const EventFamily family = [](double z) {
+    return Event::fixed_size(batch, n, Event::gaussian(z, Relation::kReplaceOne));
+  };
+  PoissonClaim claim;
+  claim.noise = 2 * calibrate_noise(family, {kEpsilon, kDelta}).value();  // sensitivity 2
+  claim.claim = event_claim(kEpsilon, kDelta, family, claim.noise / 2).value();
+  const double s = claim.noise;
+  Mixture world0{{}, s}, world1{{}, s};
+  double weight = std::pow(1 - 1.0 / n, batch);
+  for (std::int64_t k = 0; k <= batch; ++k) {
+    world0.parts.push_back({weight, -static_cast<double>(k)});
+    world1.parts.push_back({weight, static_cast<double>(k)});
+    weight *= static_cast<double>(batch - k) / static_cast<double>(k + 1) / (n - 1);
+  }
+  return one_release("batches with replacement priced as without",
+                     "replace-one; 19 gradients 0, the canary's is C e1 or -C e1; b = 10 of 20",
+                     claim,
+                     world0,
+                     world1,
+                     30000,
+                     [=](int world, Dice& dice) {
+                       const auto times = static_cast<double>(dice.binomial(batch, 1.0 / n));
+                       return (world == 1 ? times : -times) + s * dice.normal();
+                     });
+}
+
+/// Trap T30: pairs of gradients (dp-srm) on a batch of exactly b, priced as Poisson. A unit's term
+/// gamma clip_C1(gradient) + (1 - gamma) clip_C2(difference) has norm S at most.
+inline Case fixed_size_pairs_as_poisson() {
+  constexpr std::int64_t batch = 10;
+  constexpr double q = 0.5;
+  constexpr double S = 0.6 * 1 + (1 - 0.6) * 0.25;
+  const PoissonClaim claim = poisson_claim(1, q);
+  const double s = claim.noise * S;
+  return one_release("fixed-size pairs of gradients priced as Poisson",
+                     "add-remove; 19 terms S e1, the canary's is -S e1; b = 10 of 20",
+                     claim,
+                     {{{1, batch * S}}, s},
+                     {{{1 - q, batch * S}, {q, (batch - 2) * S}}, s},
+                     5000,
+                     [=](int world, Dice& dice) {
+                       double sum = 0;
+                       const bool canary = world == 1 && dice.chance(q);
+                       for (std::int64_t k = 0; k < batch; ++k) sum += canary && k == 0 ? -S : S;
+                       return sum + s * dice.normal();
+                     });
+}
+
 /// Trap T30: one shuffle, then the same batches in every epoch, priced as Poisson.
 inline Case shuffled_as_poisson() {
   constexpr int batches = 50;
