@@ -9,8 +9,9 @@
 // Guarantee   E||grad F(w_R)||^2 = O(sqrt(d ln(n/delta) ln(1/delta)) / (n epsilon))
 // Source      [ZZMW17] Alg. 2
 // Differs     calibrated for the R steps that are made, not for T; Poisson batches of any size
-//             (expected_batch 1 is the paper's one record at a time) with numerical accounting;
-//             clipping enforces the Lipschitz bound
+//             (expected_batch 1 is nearest to the paper's one record at a time) with numerical
+//             accounting; T from a horizon instead of n²; returns the iterate after step R;
+//             clipping enforces the Lipschitz bound (docs/methods/rrpsgd.md)
 
 #include <fmt/format.h>
 
