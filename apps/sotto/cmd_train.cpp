@@ -267,17 +267,19 @@ Expected<NetworkRequest> network_request(const Request& request, const Arguments
 Expected<int> dry_run(const Request& request, const Arguments& arguments) {
   std::int64_t dimension = arguments.data.dim + (arguments.data.bias ? 1 : 0);
   double row_norm = arguments.data.row_norm;
+  bool has_units = false;
   if (!arguments.data.schema_path.empty()) {
     SOTTO_ASSIGN(const SchemaFacts facts, arguments.data.schema_facts());
     dimension = facts.dimension;
+    has_units = facts.has_units;
     if (row_norm == 0) row_norm = facts.row_norm_bound;
   }
   if (arguments.public_n < 1 || dimension < 1)
     return fail(
         ErrorKind::kUsage,
         "--dry-run does not open the rows, so it needs --public-n N and --dim D (or a --schema).");
-  const PublicProblem problem =
-      make_problem(request, arguments, arguments.public_n, dimension, row_norm);
+  PublicProblem problem = make_problem(request, arguments, arguments.public_n, dimension, row_norm);
+  problem.linear_rows = !has_units;
   SOTTO_TRY(require_row_norm(problem, request));
   SOTTO_ASSIGN(const PreparedRun run, prepare(problem, request.train));
   print_plan(run, problem, request.train, arguments.json, {});
@@ -325,7 +327,7 @@ Expected<int> run_train(const Arguments& arguments) {
   SOTTO_ASSIGN(const PublicCount n,
                public_units(arguments.public_n, data.table.units(), request.relation));
   PublicProblem problem = make_problem(request, arguments, n, data.table.dim(), row_norm);
-  problem.linear_rows = row_norm > 0 && !data.table.has_units();
+  problem.linear_rows = !data.table.has_units();
   SOTTO_TRY(require_row_norm(problem, request));
   request.train.unit = data.unit;
   request.train.journal_path = arguments.model_path + ".journal";

@@ -157,7 +157,8 @@ Expected<LoadedFile> DataArguments::load_like(const std::string& path,
 Expected<SchemaFacts> DataArguments::schema_facts() const {
   SOTTO_ASSIGN(const Schema schema, Schema::load(schema_path));
   return SchemaFacts{static_cast<std::int64_t>(schema.feature_names().size()) + (bias ? 1 : 0),
-                     schema.row_norm_bound(bias)};
+                     schema.row_norm_bound(bias),
+                     schema.has_units};
 }
 
 }  // namespace sotto::app

@@ -26,6 +26,7 @@ struct TrainingFacts {
 struct SchemaFacts {
   std::int64_t dimension = 0;
   double row_norm_bound = 0;
+  bool has_units = false;  ///< a column that says whose row it is
 };
 
 /// The options that say how rows are read, the same for every verb.

@@ -7,15 +7,69 @@
 #include <cmath>
 #include <numbers>
 
+#include "sotto/geometry/slope_bound.hpp"
+
 namespace sotto {
+namespace {
+
+/// What is declared about rows; either bound follows from the other. Infinite if nothing is.
+double longest_row(const PublicProblem& problem) {
+  return std::min(problem.row_norm,
+                  problem.row_max * std::sqrt(static_cast<double>(problem.dimension)));
+}
+double largest_entry(const PublicProblem& problem) {
+  return std::min(problem.row_norm, problem.row_max);
+}
+
+/// Rows are kept as float32: an entry at the declared bound may lie a rounding above it.
+constexpr double kStored = 1 + 1e-6;
+
+/// The query whose clipping no row reaches, in the norm in which it asks for less noise.
+GapQuery objective_gap(const Vector& w, const PublicProblem& problem, double multiplier) {
+  const double R = kStored * longest_row(problem);
+  const double A = kStored * largest_entry(problem);
+  const double margin = std::min(R * w.norm(), A * w.lpNorm<1>());  // of any row, at most
+  GapQuery euclidean{w, *problem.constraint, false, 0, multiplier};
+  GapQuery by_entries{w, *problem.constraint, true, 0, multiplier};
+  euclidean.clip = gradient_bound(problem.loss, R, margin / R);
+  by_entries.clip = gradient_bound(problem.loss, A, margin / A);
+  const bool entries_are_better =
+      by_entries.clip * reach_of(by_entries) < euclidean.clip * reach_of(euclidean);
+  return entries_are_better ? by_entries : euclidean;
+}
+
+Expected<void> require_certifiable(const PublicProblem& problem) {
+  const auto refuse = [](std::string_view why, std::string_view remedy) {
+    return fail(ErrorKind::kUsage,
+                fmt::format("a certificate is about the objective, so that no gradient may be "
+                            "clipped in it, but {}. {}, or leave out --certificate-share.",
+                            why,
+                            remedy));
+  };
+  if (!problem.linear_rows)
+    return refuse("nothing bounds the gradient of a unit that is not one row of a linear model",
+                  "Protect rows instead of persons");
+  if (!std::isfinite(longest_row(problem)))
+    return refuse("no bound on rows is declared", "Declare --row-norm or --row-max");
+  if (!std::isfinite(gradient_bound(problem.loss, 1, 1)))
+    return refuse("the slope of this loss has no bound", "Use --loss huber");
+  if (!problem.regularizer.smooth())
+    return fail(ErrorKind::kUsage,
+                fmt::format("the Frank-Wolfe gap belongs to a smooth objective, but the "
+                            "regularizer {} is not. Use a smooth one (an l1 ball as --constraint "
+                            "does the work of l1), or leave out --certificate-share.",
+                            problem.regularizer.to_string()));
+  return {};
+}
+
+}  // namespace
 
 TheoryFacts theory_facts(const PublicFacts& facts) {
   const PublicProblem& problem = facts.problem;
-  // Either bound on rows follows from the other; without both, rows are taken to have norm 1.
-  const double longest = std::min(
-      problem.row_norm, problem.row_max * std::sqrt(static_cast<double>(problem.dimension)));
+  // Without a declared bound rows are taken to have norm 1.
+  const double longest = longest_row(problem);
   const double R = std::isfinite(longest) ? longest : 1;
-  const double entries = std::min(R, problem.row_max);
+  const double entries = std::min(R, largest_entry(problem));
   const double curvature = std::max(0.0, problem.regularizer.curvature(problem.dimension).highest);
   TheoryFacts result;
   result.n = static_cast<double>(problem.n);
@@ -42,8 +96,9 @@ Expected<void> check(const CertificateOptions& options, const PublicProblem& pro
     return fail(ErrorKind::kUsage,
                 fmt::format("--certificate-confidence must lie between 0.5 and 1, but is {}.",
                             options.certificate_confidence));
-  if (options.certificate_share > 0) return require_bounded(problem, "the certificate");
-  return {};
+  if (options.certificate_share == 0) return {};
+  SOTTO_TRY(require_bounded(problem, "the certificate"));
+  return require_certifiable(problem);
 }
 
 double GapCertifier::multiplier(double total_multiplier) const {
@@ -54,10 +109,11 @@ double GapCertifier::multiplier(double total_multiplier) const {
 std::optional<Event> GapCertifier::event(double total_multiplier,
                                          const PublicProblem& problem) const {
   if (options_.certificate_share == 0) return std::nullopt;
-  const Vector anywhere;
-  return event_of(
-      GapQuery{anywhere, *problem.constraint, in_max_norm_, clip_, multiplier(total_multiplier)},
-      problem.relation);
+  const Vector anywhere;  // the event depends on the multiplier alone
+  return event_of(GapQuery{.at = anywhere,
+                           .set = *problem.constraint,
+                           .noise_multiplier = multiplier(total_multiplier)},
+                  problem.relation);
 }
 
 Expected<std::optional<GapCertificate>> GapCertifier::take(Oracle& oracle,
@@ -65,12 +121,12 @@ Expected<std::optional<GapCertificate>> GapCertifier::take(Oracle& oracle,
                                                            double total_multiplier) const {
   if (options_.certificate_share == 0) return std::nullopt;
   const PublicProblem& problem = oracle.problem();
-  Vector gradient = Vector::Zero(problem.dimension);
-  problem.regularizer.add_gradient(w, gradient);
-  SOTTO_ASSIGN(
-      const Released<NoisyGap> gap,
-      oracle.gap(
-          {w, *problem.constraint, in_max_norm_, clip_, multiplier(total_multiplier), &gradient}));
+  Vector regularizer = Vector::Zero(problem.dimension);
+  problem.regularizer.add_gradient(w, regularizer);
+  GapQuery query = objective_gap(w, problem, multiplier(total_multiplier));
+  query.public_part = &regularizer;
+  SOTTO_ASSIGN(const Released<NoisyGap> gap, oracle.gap(query));
+  // The noise is on the gap itself, one normal number, whatever the set.
   const double tail = (1 - options_.certificate_confidence) / 2;
   const double quantile =
       boost::math::quantile(boost::math::complement(boost::math::normal(), tail));

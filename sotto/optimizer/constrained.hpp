@@ -42,15 +42,15 @@ void add_certificate_options(OptionTable<Options>& table) {
               &Options::certificate_confidence,
               "confidence of the gap's interval");
 }
+/// Refuses settings that make no sense, and problems in which no gap can be certified.
 Expected<void> check(const CertificateOptions& options, const PublicProblem& problem);
 
 /// The certificate at the end of a run whose other releases cost as much as one Gaussian release
-/// with `total_multiplier`.
+/// with `total_multiplier`. The gap is the objective's own: gradients are clipped at a bound that
+/// the loss has on rows as they are declared, not at the radius of the run's steps.
 class GapCertifier {
  public:
-  /// Clips in the max norm, or the Euclidean one.
-  GapCertifier(const CertificateOptions& options, bool in_max_norm, double clip)
-      : options_(options), in_max_norm_(in_max_norm), clip_(clip) {}
+  explicit GapCertifier(const CertificateOptions& options) : options_(options) {}
 
   std::optional<Event> event(double total_multiplier, const PublicProblem& problem) const;
   std::int64_t noise_samples() const { return options_.certificate_share > 0 ? 1 : 0; }
@@ -62,8 +62,6 @@ class GapCertifier {
   double multiplier(double total_multiplier) const;
 
   CertificateOptions options_;
-  bool in_max_norm_;
-  double clip_;
 };
 
 /// The start that a word names: zero, center, or auto (zero if it lies in the set, else the

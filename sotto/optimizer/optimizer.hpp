@@ -24,8 +24,7 @@ struct Plan {
 };
 
 /// A released bound on how far the model is from stationary: max ⟨w - v, ∇F(w)⟩ over the constraint
-/// set, of the clipped gradients, plus noise; the true value lies within ± half_width with the
-/// stated confidence.
+/// set, plus noise; the true value lies within ± half_width with the stated confidence.
 struct GapCertificate {
   double gap = 0;
   double half_width = 0;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/command.hpp"
@@ -93,6 +94,57 @@ TEST_F(Constraints, BadSetsAreUsageErrors) {
   const std::string vertices = dir_.write("vertices", "1 0\n0 1\n");
   EXPECT_THAT(message({"--method", "dp-pgd", "--constraint", "polytope:" + vertices, "--bias"}),
               HasSubstr("coordinates"));
+}
+
+TEST_F(Constraints, ACertificateWithoutABoundIsRefusedBeforeAnythingIsCharged) {
+  for (const auto& [options, remedy] :
+       std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"--loss", "squared"}, "--loss huber"}, {{"--regularizer", "l1:0.1"}, "smooth"}}) {
+    std::vector<std::string> arguments = {
+        "--method", "dp-pgd", "--constraint", "l1:0.5", "--certificate-share", "0.2"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const auto run = train(arguments);
+    EXPECT_EQ(run.code, 2) << run.err;
+    EXPECT_THAT(run.err, AllOf(HasSubstr(remedy), HasSubstr("--certificate-share")));
+    EXPECT_FALSE(std::filesystem::exists(model_ + ".journal"));
+    EXPECT_FALSE(std::filesystem::exists(model_));
+  }
+}
+
+TEST_F(Constraints, ADryRunKnowsThatRowsAreRows) {
+  const auto dry = [](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {
+        "train", "--dry-run", "--epsilon", "1", "--delta", "1e-4", "--public-n", "1000"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return sotto(arguments);
+  };
+  const std::vector<std::string> certified = {
+      "--method", "dp-pgd", "--constraint", "l1:1", "--certificate-share", "0.2"};
+  auto rows = certified;
+  rows.insert(rows.end(), {"--dim", "2", "--row-max", "1"});
+  EXPECT_EQ(dry(rows).code, 0) << dry(rows).err;
+  const auto glm = dry({"--clip-rule", "glm", "--dim", "2", "--row-norm", "1"});
+  EXPECT_EQ(glm.code, 0) << glm.err;
+  auto persons = certified;
+  const std::string columns = R"([[column]]
+name = "a"
+kind = "numeric"
+min = 0
+max = 1
+filler = 0
+[[column]]
+name = "l"
+kind = "label"
+positive = ["1"]
+negative = ["0"]
+[[column]]
+name = "who"
+kind = "unit"
+)";
+  persons.insert(persons.end(), {"--schema", dir_.write("persons.toml", columns)});
+  const auto refused = dry(persons);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("one row of a linear model"));
 }
 
 TEST_F(Constraints, MadeUpRowsCanBeTrainedOn) {

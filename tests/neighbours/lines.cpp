@@ -130,14 +130,27 @@ const std::vector<MethodLine>& method_lines() {
       filtered("2opt-ls", "2opt-ls", {"--candidates", "3"}),
       filtered("dp-gd-sosp", "dp-gd-sosp", {}),
       planned("dp-newton", "dp-newton", {"--steps", "3"}),
-      planned("dp-pgd",
+      planned("dp-pgd", "dp-pgd", {"--steps", "4", "--constraint", "l2:1"}),
+      // The gap of rows that are bounded by their norm, and by their entries.
+      planned("dp-pgd certificate",
               "dp-pgd",
               {"--steps", "4", "--constraint", "l2:1", "--certificate-share", "0.2"}),
+      planned("dp-pgd certificate by entries",
+              "dp-pgd",
+              {"--steps",
+               "4",
+               "--constraint",
+               "l1:1",
+               "--row-max",
+               "0.1",
+               "--certificate-share",
+               "0.2"}),
       planned("dp-pmd", "dp-pmd", {"--steps", "4", "--constraint", "l1:1"}),
-      planned("dp-fw-l2",
-              "dp-fw-l2",
-              {"--steps", "4", "--constraint", "l2:1", "--certificate-share", "0.2"}),
+      planned("dp-fw-l2", "dp-fw-l2", {"--steps", "4", "--constraint", "l2:1"}),
       planned("dp-fw-l1",
+              "dp-fw-l1",
+              {"--steps", "4", "--constraint", "l1:1", "--selection", "exponential"}),
+      planned("dp-fw-l1 certificate",
               "dp-fw-l1",
               {"--steps",
                "4",
@@ -165,7 +178,8 @@ std::string to_string(const Line& line) {
 
 std::string impossible(const MethodLine& method, const TableKind& table) {
   for (const std::string& word : method.arguments)
-    if (word == "glm" && (table.network || table.name == "persons"))
+    if ((word == "glm" || word == "--certificate-share") &&
+        (table.network || table.name == "persons"))
       return "a rule of linear models with one row in a unit";
   if (!table.network) return "";
   if (info(method).hessians) return "networks have no Hessians";

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sotto/data/table.hpp"
 #include "sotto/objective/glm.hpp"
@@ -101,6 +103,51 @@ TEST(DpAgd, AnswersANullStepByMeasuringMore) {
     if (term.mechanism == Term::Mechanism::kGaussian && term.parameter > 1.5 * first)
       null_steps += term.count;
   EXPECT_GT(null_steps, 0);
+}
+
+/// Answers selections from a list, whatever the losses, and keeps the longest step of each query.
+class Scripted final : public Oracle {
+ public:
+  Scripted(Oracle& inner, std::vector<std::int64_t> choices)
+      : inner_(inner), choices_(std::move(choices)) {}
+  const PublicProblem& problem() const override { return inner_.problem(); }
+  Expected<Released<Vector>> gradient(const GradientQuery& query) override {
+    return inner_.gradient(query);
+  }
+  Expected<Released<Vector>> gradient_pair(const GradientPairQuery& query) override {
+    return inner_.gradient_pair(query);
+  }
+  Expected<Released<double>> loss(const LossQuery& query) override { return inner_.loss(query); }
+  Expected<Released<std::int64_t>> select(const SelectionQuery& query) override {
+    longest.push_back((query.candidates.back() - query.candidates.front()).norm());
+    SOTTO_ASSIGN(Released<std::int64_t> answer, inner_.select(query));
+    return std::move(answer).map([&](std::int64_t) { return choices_.at(longest.size() - 1); });
+  }
+
+  std::vector<double> longest;
+
+ private:
+  Oracle& inner_;
+  std::vector<std::int64_t> choices_;
+};
+
+TEST(DpAgd, SetsTheLongestStepAnewAfterEveryTenMoves) {
+  const Small small;
+  // Lengths 0, 1, …, 5 at first. Nine moves, then two choices that help nothing, then two moves.
+  const std::vector<std::int64_t> choices = {1, 1, 2, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1};
+  const auto configured = (*find_method("dp-agd"))
+                              ->configure({{"most_steps", std::to_string(choices.size())},
+                                           {"longest_step", "5"},
+                                           {"candidates", "6"}},
+                                          small.facts());
+  ASSERT_TRUE(configured);
+  ExactOracle exact(small.engine, small.facts().problem, Stream::seeded(1, Purpose::kSampling));
+  Scripted oracle(exact, choices);
+  NoObserver observer;
+  ASSERT_TRUE(configured->optimizer->run(oracle, 1, observer));
+  ASSERT_EQ(oracle.longest.size(), choices.size());
+  for (std::size_t k = 0; k < 12; ++k) EXPECT_NEAR(oracle.longest[k], 5, 1e-9) << k;
+  EXPECT_NEAR(oracle.longest[12], 1.1 * 2, 1e-9) << "1.1 times the longest of the ten moves";
 }
 
 TEST(AdpSgd, WithoutNoiseIsDescentWithPolynomialSteps) {

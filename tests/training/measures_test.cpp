@@ -22,6 +22,7 @@ struct Fixture {
     problem.n = kRows;
     problem.dimension = kDim;
     problem.row_norm = 1;
+    problem.linear_rows = true;
   }
   /// Per-row gradients of the logistic loss, on paper.
   std::vector<Vector> gradients(const Vector& w) const {

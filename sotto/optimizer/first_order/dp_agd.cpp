@@ -12,12 +12,14 @@
 // Source      [LK18] Alg. 2
 // Differs     the exponential mechanism instead of report-noisy-min with exponential noise, at
 //             epsilon²/8 and with half the noise where scores are monotone; the mean of all
-//             measurements by precision; the regularizer is exact and part of both choices
+//             measurements by precision; the regularizer is exact and part of both choices; one
+//             budget in zCDP is split, with shares, clips and first steps of our own
+//             (docs/methods/dp-agd.md)
 //
 // letter     meaning                                    option
 // rho_g      a gradient's budget at first               splits, selection_share
-// alpha_max  longest step at first, then 1.1 × the      longest_step
-//            longest of the last ten
+// alpha_max  longest step at first, after every ten     longest_step
+//            moves 1.1 × the longest of them
 // C, C_f     clip radii of gradients and losses         clip_radius, loss_clip, clip_rule
 
 #include <fmt/format.h>
@@ -47,7 +49,7 @@ struct AdaptiveOptions {
   std::optional<double> rho;
 };
 
-constexpr int kMemory = 10;  ///< steps after which alpha_max is set anew
+constexpr int kMemory = 10;  ///< moves after which alpha_max is set anew
 constexpr double kStretch = 1.1;
 
 class AdaptiveGradientDescent final : public Optimizer {
@@ -66,7 +68,8 @@ class AdaptiveGradientDescent final : public Optimizer {
     const double rho_s = share * options_.selection_share;
     double rho_g = share - rho_s;
     double alpha_max = *options_.longest_step;
-    double longest = 0;  // of the last steps
+    double longest = 0;  // of the moves since alpha_max was set
+    std::int64_t moves = 0;
 
     Vector w = problem.first_iterate();
     Vector direction;
@@ -92,6 +95,7 @@ class AdaptiveGradientDescent final : public Optimizer {
         if (*alpha > 0) {
           w -= *alpha / std::max(norm, 1e-300) * direction;
           longest = std::max(longest, *alpha);
+          if (++moves % kMemory == 0) alpha_max = kStretch * std::exchange(longest, 0.0);
           if (!observer.keep_going({t, options_.most_steps, *alpha, norm, &w}))
             return OptimizerResult{w, t, "stopped early"};
           break;
@@ -106,10 +110,6 @@ class AdaptiveGradientDescent final : public Optimizer {
         G = (precision * G + more * again->value()) / (precision + more);
         precision += more;
         rho_g = precision;
-      }
-      if (t % kMemory == 0 && longest > 0) {
-        alpha_max = kStretch * longest;
-        longest = 0;
       }
     }
     return OptimizerResult{w, options_.most_steps, "plan complete"};

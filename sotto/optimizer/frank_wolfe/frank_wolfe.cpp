@@ -75,7 +75,7 @@ Plan frank_wolfe_plan(const FrankWolfeOptions& options,
 }
 
 GradientFrankWolfe::GradientFrankWolfe(FrankWolfeOptions options)
-    : options_(std::move(options)), certificate_(options_, false, *options_.clip_radius) {
+    : options_(std::move(options)), certificate_(options_) {
   SOTTO_CHECK(options_.steps && options_.step_size);
 }
 
@@ -124,7 +124,7 @@ Expected<OptimizerResult> GradientFrankWolfe::run(Oracle& oracle,
 }
 
 VertexFrankWolfe::VertexFrankWolfe(FrankWolfeOptions options)
-    : options_(std::move(options)), certificate_(options_, true, *options_.clip_max) {
+    : options_(std::move(options)), certificate_(options_) {
   SOTTO_CHECK(options_.steps && options_.step_size && options_.output != "best");
 }
 
@@ -185,7 +185,7 @@ Expected<OptimizerResult> VertexFrankWolfe::run(Oracle& oracle,
 }
 
 ListedFrankWolfe::ListedFrankWolfe(FrankWolfeOptions options)
-    : options_(std::move(options)), certificate_(options_, true, *options_.clip_max) {
+    : options_(std::move(options)), certificate_(options_) {
   SOTTO_CHECK(options_.steps && options_.step_size);
 }
 

@@ -73,8 +73,7 @@ Expected<ConfiguredMethod> configure(bool mirror,
 }  // namespace
 
 ProximalDescent::ProximalDescent(ProximalOptions options)
-    : options_(std::move(options)),
-      certificate_(options_, false, options_.clip_radius.value_or(1)) {
+    : options_(std::move(options)), certificate_(options_) {
   SOTTO_CHECK(options_.steps && options_.step_size && options_.clip_radius);
 }
 

@@ -20,10 +20,13 @@ namespace sotto {
 //             times the gradients' norm bound instead of d for dp-pmd on an l1 ball
 // Source      [WX19] Alg. 1 and 3
 // Differs     exact accounting instead of the printed noise, whose rho² should be rho and whose L
-//             should be the Lipschitz constant (trap T6); clipping enforces that constant; fixed
-//             steps instead of a search on true values (T7); only compositions of prox and
-//             projection that are exact; a random iterate is drawn first and only the steps up to
-//             it are paid for
+//             should be the Lipschitz constant (trap T6); clipping enforces that constant, by
+//             default below the loss's own; fixed steps instead of a search on true values (T7);
+//             r's smooth part enters by its gradient, not by the prox step; only compositions of
+//             prox and projection that are exact; the last iterate, or a random one of those after
+//             a step, drawn first so that only the steps up to it are paid for; starts at 0 or the
+//             center; dp-pmd: three maps, steps in the map's norm instead of units of the set
+//             (docs/methods/dp-pgd.md, dp-pmd.md)
 //
 // letter   meaning           default
 // T        steps             2 sqrt(L h) n / (s C z1), s = sqrt(d), or sqrt(2 ln 2d) where the map

@@ -24,12 +24,12 @@ struct PublicProblem {
   Regularizer regularizer;
   /// The weights must stay in it; null: anywhere.
   ConstraintPtr constraint;
-  /// Declared bound on the absolute entries of a row, for step sizes and clip radii (clipping
-  /// enforces what privacy needs); infinity if none was declared.
+  /// Declared bound on the absolute entries of a row, for step sizes, clip radii and certificates
+  /// (clipping enforces what privacy needs); infinity if none was declared.
   double row_max = std::numeric_limits<double>::infinity();
   Relation relation = Relation::kZeroOut;
-  /// Every unit is one row of a linear model, and row_norm is enforced: sensitivities may follow
-  /// the iterate (ClipRule::kGlm).
+  /// Every unit is one row of a linear model, and row_norm, where finite, is enforced:
+  /// sensitivities may follow the iterate (ClipRule::kGlm), and gaps can be certified.
   bool linear_rows = false;
   /// A network: no bound on gradients follows from the rows, and training starts at `start`.
   bool network = false;

@@ -47,8 +47,8 @@ struct ListedVertexQuery {
 
 /// The Frank–Wolfe gap max ⟨at - v, G⟩ over a bounded set, G as above (in_max_norm) or with each
 /// unit's gradient clipped to the Euclidean norm `clip`, plus Gaussian noise: a certificate of how
-/// far `at` is from stationary. One unit moves it by at most clip times the largest distance from
-/// `at` to the set, in the dual norm: oracle/coordinate_sums.proof.md.
+/// far `at` is from stationary, if no gradient is clipped. One unit moves it by at most clip times
+/// reach_of(query): oracle/coordinate_sums.proof.md.
 struct GapQuery {
   const Vector& at;
   const ConstraintSet& set;
@@ -57,6 +57,16 @@ struct GapQuery {
   double noise_multiplier = 0;
   const Vector* public_part = nullptr;  ///< the regularizer's gradient
 };
+
+/// A bound on the distance from `at` to any point of the set, in the dual of the norm in which
+/// gradients are clipped: l1 (in_max_norm), or Euclidean.
+inline double reach_of(const GapQuery& query) {
+  const std::int64_t d = query.at.size();
+  if (query.in_max_norm) return query.at.lpNorm<1>() + query.set.largest_l1(d);
+  Vector nearest = query.at;
+  query.set.project(nearest);
+  return query.set.diameter(d) + (query.at - nearest).norm();
+}
 
 /// The gap and the standard deviation of its noise, which is public.
 struct NoisyGap {

@@ -139,17 +139,10 @@ SensitivityClaim Claims::of(const ListedVertexQuery& query) const {
 }
 
 SensitivityClaim Claims::of(const GapQuery& query) const {
-  SOTTO_CHECK(query.set.bounded());
-  double reach = 0;  // largest distance from `at` to a point of the set, in the dual norm
+  SOTTO_CHECK(query.set.bounded() && query.at.size() == facts_.dimension);
+  const double reach = reach_of(query);
   double error = 0;
-  if (query.in_max_norm) {
-    reach = query.at.lpNorm<1>() + query.set.largest_l1(facts_.dimension);
-  } else {
-    Vector nearest = query.at;
-    query.set.project(nearest);
-    reach = query.set.diameter(facts_.dimension) + (query.at - nearest).norm();
-    error = reach * rounding(SumKind::kVector, Sampling::full(), query.clip);
-  }
+  if (!query.in_max_norm) error = reach * rounding(SumKind::kVector, Sampling::full(), query.clip);
   double size = static_cast<double>(most_units()) * query.clip;
   if (query.public_part) size += static_cast<double>(facts_.n) * query.public_part->norm();
   error += 4 * (static_cast<double>(facts_.dimension) + 8) * kUnit *
