@@ -280,7 +280,7 @@ Expected<std::optional<TrustRegionStep>> Scout::operator_step(
   const double miss = 1 - options_.stop_confidence;
   // As precise as the step needs: its error along a step of length r matches the gradient's; and,
   // unless algebra does it, precise enough to test the curvature.
-  double wanted = look.sigma * std::sqrt(2.0) / radius;
+  double wanted = std::max(look.sigma, finest()) * std::sqrt(2.0) / radius;
   if (!options_.holds_everywhere)
     wanted = std::min(
         wanted,
