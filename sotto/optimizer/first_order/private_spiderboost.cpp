@@ -17,17 +17,6 @@ OptionTable<RecursiveOptions> spiderboost_options() {
   return table;
 }
 
-/// The paper's n² epsilon² / (T d ln(1/delta)), with 1/m² for epsilon² / ln(1/delta): m, the noise
-/// multiplier of one release with the whole budget, is known where epsilon is not. Within a fifth
-/// of the paper's number for epsilon up to 1.
-std::int64_t phase_of(const PublicFacts& facts, std::int64_t steps) {
-  const double root =
-      static_cast<double>(facts.problem.n) / std::max(facts.single_release_multiplier, 1e-300);
-  const double phase =
-      root * root / (static_cast<double>(steps) * static_cast<double>(facts.problem.dimension));
-  return std::llround(std::clamp(phase, 1.0, static_cast<double>(steps)));
-}
-
 Expected<ConfiguredMethod> configure_spiderboost(const GivenOptions& given,
                                                  const PublicFacts& facts) {
   const auto table = spiderboost_options();
@@ -36,8 +25,13 @@ Expected<ConfiguredMethod> configure_spiderboost(const GivenOptions& given,
   SOTTO_TRY(check(asked, problem));
   RecursiveOptions options = asked;
   options.mixture = 0;
-  fill_recursive(options, facts, 1, 2);  // all differences together are two passes
-  if (!options.phase) options.phase = phase_of(facts, *options.steps);
+  fill_recursive(options, facts, 1, 6);  // all differences together are six passes
+  // Forty anchors. A difference's noise is proportional to the last step, which holds the noise of
+  // all differences before it in its phase: the paper's phases, n² epsilon² / (T d ln(1/delta))
+  // steps, diverge with steps as long as these (docs/methods/private-spiderboost.md).
+  if (!options.phase)
+    options.phase =
+        std::max<std::int64_t>(4, std::llround(static_cast<double>(*options.steps) / 40));
   if (!options.anchor_share) options.anchor_share = 0.5;
   fill_output(options, *options.steps, facts.coin);
   return ConfiguredMethod{std::make_unique<RecursiveDescent>(options, problem),
