@@ -29,7 +29,6 @@ std::vector<Case> all_cases() {
           reused_noise(),
           fixed_size_as_poisson(),
           fixed_size_pairs_as_poisson(),
-          with_replacement_as_without(),
           shuffled_as_poisson(),
           best_iterate(),
           private_means(),

@@ -97,34 +97,23 @@ inline Case fixed_size_as_poisson() {
                      });
 }
 
-/// Trap T30: a batch drawn with replacement, priced as drawn without: a record may be in it twice.
-inline Case with_replacement_as_without() {
-  constexpr std::int64_t n = 20;
-  constexpr std::int64_t batch = 10;
-  const EventFamily family = [](double z) {
+/// Trap T30: a batch of `batch` drawn *with* replacement from n records and priced at kEpsilon as
+/// drawn without: the epsilon that it really has, computed. A record may be in it several times.
+/// The excess is in the tail: an audit would need some hundred thousand runs to see it.
+inline double with_replacement_real(std::int64_t batch, std::int64_t n) {
+  const EventFamily family = [=](double z) {
     return Event::fixed_size(batch, n, Event::gaussian(z, Relation::kReplaceOne));
   };
-  PoissonClaim claim;
-  claim.noise = 2 * calibrate_noise(family, {kEpsilon, kDelta}).value();  // sensitivity 2
-  claim.claim = event_claim(kEpsilon, kDelta, family, claim.noise / 2).value();
-  const double s = claim.noise;
-  Mixture world0{{}, s}, world1{{}, s};
-  double weight = std::pow(1 - 1.0 / n, batch);
+  const double s = 2 * calibrate_noise(family, {kEpsilon, kDelta}).value();  // sensitivity 2
+  // All records have -C e1, in world 1 the canary C e1.
+  Mixture world0{{{1, 0}}, s}, world1{{}, s};
+  const double p = 1 / static_cast<double>(n);
+  double weight = std::pow(1 - p, static_cast<double>(batch));
   for (std::int64_t k = 0; k <= batch; ++k) {
-    world0.parts.push_back({weight, -static_cast<double>(k)});
-    world1.parts.push_back({weight, static_cast<double>(k)});
-    weight *= static_cast<double>(batch - k) / static_cast<double>(k + 1) / (n - 1);
+    world1.parts.push_back({weight, 2 * static_cast<double>(k)});
+    weight *= static_cast<double>(batch - k) / static_cast<double>(k + 1) * p / (1 - p);
   }
-  return one_release("batches with replacement priced as without",
-                     "replace-one; 19 gradients 0, the canary's is C e1 or -C e1; b = 10 of 20",
-                     claim,
-                     world0,
-                     world1,
-                     30000,
-                     [=](int world, Dice& dice) {
-                       const auto times = static_cast<double>(dice.binomial(batch, 1.0 / n));
-                       return (world == 1 ? times : -times) + s * dice.normal();
-                     });
+  return epsilon_of(world1, world0, kDelta);
 }
 
 /// Trap T30: pairs of gradients (dp-srm) on a batch of exactly b, priced as Poisson. A unit's term
