@@ -122,7 +122,9 @@ PublicProblem make_problem(const Request& request,
       arguments.data.bias ? request.regularizer.on_first(dimension - 1) : request.regularizer;
   problem.relation = request.relation;
   problem.constraint = request.constraint;
-  if (arguments.row_max > 0) problem.row_max = arguments.row_max;
+  // The intercept's entry is 1.
+  if (arguments.row_max > 0)
+    problem.row_max = arguments.data.bias ? std::max(arguments.row_max, 1.0) : arguments.row_max;
   return problem;
 }
 

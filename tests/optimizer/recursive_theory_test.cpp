@@ -98,9 +98,10 @@ TEST(RecursiveTheory, OptionsFollowTheTheoremAndTheAlgorithm) {
 }
 
 TEST(RecursiveTheory, SaysWhichConditionsFail) {
-  // T is 93 where Corollary 5.3 asks for about 2 million; the theorem's own conditions hold.
+  // T is 93 where Corollary 5.3 asks for about 2 million. Theorem 5.4 rests on Theorem 5.1, whose
+  // conditions no beta meets here.
   const auto theorem = configured(a9a(), {{"parameters", "theory"}});
-  EXPECT_THAT(setting(*theorem, "theory"), HasSubstr("conditions hold"));
+  EXPECT_THAT(setting(*theorem, "theory"), HasSubstr("does not apply, it needs Theorem 5.1's"));
   const auto corollary = configured(a9a(), {{"parameters", "corollary"}});
   EXPECT_THAT(setting(*corollary, "theory"), HasSubstr("T >= ln(1/delta)^4"));
   EXPECT_EQ(setting(*corollary, "expected_batch"), std::to_string(std::llround(kCorollaryBatch)));

@@ -76,7 +76,7 @@ class AdaptiveNoiseSgd final : public Optimizer {
     return std::max(options_.beta / static_cast<double>(t % options_.beta_period + 1), 1.0);
   }
 
-  /// alpha of the schedule, 1 at the start, constant within a group of steps.
+  /// alpha of the schedule relative to b(0), constant within a group of steps: that of its middle.
   double alpha(std::int64_t t) const {
     if (options_.noise == "constant") return 1;
     const std::int64_t T = *options_.steps;

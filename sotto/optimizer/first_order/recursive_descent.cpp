@@ -61,9 +61,9 @@ PairClip RecursiveDescent::pair_clip(double moved) const {
   double difference = *options_.difference_clip;
   if (options_.difference_bound == "adaptive") {
     // Never exactly 0, which no noise could hide.
-    constexpr double kLeast = 1e-9;
-    difference = std::clamp(
-        smoothness_ * moved, kLeast * *options_.clip_radius, std::max(difference, 1e-300));
+    const double most = std::max(difference, 1e-300);
+    const double least = std::min(1e-9 * *options_.clip_radius, most);
+    difference = std::clamp(smoothness_ * moved, least, most);
   }
   return {*options_.mixture, *options_.clip_radius, difference, options_.clipping == "together"};
 }

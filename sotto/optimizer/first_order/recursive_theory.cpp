@@ -29,6 +29,26 @@ TheoryParameters corollary_parameters(const TheoryFacts& facts) {
   return p;
 }
 
+namespace {
+
+/// Whether some beta meets what Theorem 5.1 asks of sigma'^2 and alpha, with its own noise:
+/// sigma'^2 = 3.5 T alpha min(b, b_0)^2 / (beta n^2 epsilon).
+bool theorem_5_1_applies(const TheoryParameters& p, const TheoryFacts& facts) {
+  const double smaller = std::min(p.batch, p.anchor_batch);
+  const double tau = std::max(p.batch, p.anchor_batch) / facts.n;
+  for (int k = 1; k < 1000; ++k) {
+    const double beta = k / 1000.0;
+    const double alpha = 1 + std::log(1 / facts.delta) / ((1 - beta) * facts.epsilon);
+    const double variance =
+        3.5 * p.steps * alpha * smaller * smaller / (beta * facts.n * facts.n * facts.epsilon);
+    const double bound = 2 * variance / 3 * std::log(1 / (tau * alpha * (1 + variance)));
+    if (variance >= 0.7 && alpha - 1 <= bound) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::vector<std::string> unmet(const TheoryParameters& p,
                                const TheoryFacts& facts,
                                bool corollary) {
@@ -45,6 +65,8 @@ std::vector<std::string> unmet(const TheoryParameters& p,
     if (batch < 1 || batch > facts.n)
       conditions.push_back(fmt::format("1 <= b <= n (it is {:.4g})", batch));
   if (p.steps < 1) conditions.push_back(fmt::format("T >= 1 (it is {:.4g})", p.steps));
+  if (!theorem_5_1_applies(p, facts))
+    conditions.push_back("Theorem 5.1's bounds on sigma'^2 and alpha for some beta");
   const double least_steps = std::pow(log_delta, 4) / std::pow(facts.epsilon, 3);
   if (corollary && p.steps < least_steps)
     conditions.push_back(fmt::format(

@@ -6,11 +6,12 @@
 //             else H = noisy Hessian, (lambda, p) its lowest eigenpair with p'g <= 0;
 //             if lambda's confidence bound is below -eps_H: w <- w + gamma_H p, else return w
 //             gamma = 1/G and gamma_H = 2|lambda|/M, or both by a line search (-ls)
-//             2opt: first T' = sqrt(T) steps with 75 % of the budget, then as opt with the rest
+//             2opt: first T' = sqrt(T) steps with 75 % of the budget without the certificate's, then opt
 // Privacy     each release is charged to a filter (gaussian; zcdp with line search; rdp with
 //             batches), which ends the run; what the first phase leaves goes to the second
 // Guarantee   (epsilon, delta)-DP; an (eps_g, eps_H)-second-order point in T = gap / min(0.4 eps_g²
-//             / G, 0.3 eps_H³ / M²) steps if the noise is small against the tolerances
+//             / G, 0.3 eps_H³ / M²) steps (line search: 0.18 and 0.169) if the noise is small
+//             against the tolerances
 // Source      [GW23], a poster, with step sizes from its authors' script (opt family); [WCX19]
 //             (dp-gd-sosp)
 // Differs     noise follows the gradient's size under a filter, instead of being fixed for T
