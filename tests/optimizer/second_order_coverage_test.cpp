@@ -8,6 +8,7 @@
 
 #include "sotto/geometry/curvature.hpp"
 #include "sotto/geometry/stationarity.hpp"
+#include "sotto/geometry/trust_region.hpp"
 #include "sotto/oracle/private_oracle.hpp"
 #include "sotto/privacy/calibrate.hpp"
 #include "tests/support/plain_rows.hpp"
