@@ -103,7 +103,7 @@ TEST(Extremes, SumsOfPureEpsilonsAreNotRoundedDown) {
           least, (*find_accountant(name))->delta(*canonical(parse(text)), epsilon).value().upper);
     return least;
   };
-  for (int k = 1; k < 60; ++k) {
+  for (int k = 1; k < 20; ++k) {
     const double z = k == 1 ? 3 : 0.37 * k;
     const int count = k == 1 ? 1 : 1 + k * k % 17;
     for (const auto& [who, epsilon] : one(fmt::format("repeat({}, laplace({}))", count, z), 0))
