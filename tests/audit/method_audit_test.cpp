@@ -41,22 +41,6 @@ TEST(MethodAudit, DescentIsAttackedWellAndKeepsItsClaim) {
     }
 }
 
-// The same for batches of a fixed size, which need a public number of units. Eight audits.
-TEST(MethodAudit, FixedSizeBatchesAreAttackedWellAndKeepTheirClaim) {
-  for (const char* method : {"dp-sgd", "dp-srm", "private-spiderboost", "adp-sgd"})
-    for (const Relation relation : {Relation::kZeroOut, Relation::kReplaceOne}) {
-      MethodAuditOptions options = options_for(method);
-      options.relation = relation;
-      options.options.push_back({"sampling", "fixed_size"});
-      options.epsilon = 8;
-      options.confidence = 1 - 1e-7;
-      const auto judged = audit(options, 1000);
-      ASSERT_TRUE(judged) << method << ": " << judged.error().message;
-      EXPECT_LE(judged->lower_bound, 8) << method << " " << to_string(relation);
-      EXPECT_GT(judged->lower_bound, 1) << method << " " << to_string(relation);
-    }
-}
-
 TEST(MethodAudit, TheFinalModelTellsAsMuchAsAllOfDpGd) {
   MethodAuditOptions options = options_for("dp-gd");
   options.epsilon = 4;
