@@ -281,10 +281,12 @@ TEST(Certificate, ClipsWhereNoRowReachesAndInTheBetterNorm) {
     NoObserver observer;
     const auto result = configured->optimizer->run(oracle, 1, observer);
     ASSERT_TRUE(result && result->gap);
-    // Entries of 1, rows of length √d: the l1 ball is narrow for entries, the l2 ball for rows.
-    const bool entries = facts.problem.constraint->kind() == SetKind::kL1Ball;
-    EXPECT_EQ(oracle.in_max_norm, entries);
+    // Entries of 1, rows of length R: the smaller of what a unit moves the gap by in either norm.
     const double R = facts.problem.row_norm;
+    const auto d = facts.problem.dimension;
+    const double by_entries = oracle.at.lpNorm<1>() + facts.problem.constraint->largest_l1(d);
+    const bool entries = by_entries < R * facts.problem.constraint->diameter(d);
+    EXPECT_EQ(oracle.in_max_norm, entries);
     const double margin = std::min(R * oracle.at.norm(), oracle.at.lpNorm<1>());
     EXPECT_NEAR(oracle.clip, (entries ? 1 : R) / (1 + std::exp(-margin)), 1e-5);
     EXPECT_NEAR(

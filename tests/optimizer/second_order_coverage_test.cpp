@@ -68,6 +68,9 @@ Runs runs_of(const Cell& cell, std::uint64_t seed) {
   GivenOptions clipped = given;
   clipped.emplace_back("clip_radius", kOwnClip);
   clipped.emplace_back("hessian_clip", kOwnClip);
+  // Not from 0, where the sigmoid loss has no curvature that clipping could hide: clipped gradients
+  // hardly lead away from there.
+  clipped.emplace_back("init", "normal");
 
   const auto open = [&](const std::string& filter) {
     LedgerOptions granted;

@@ -33,10 +33,11 @@ std::vector<std::string> private_methods() {
 // the model learns it; dp-agd's filter claims what any rho-zCDP run could do, of which Gaussian
 // releases are a part. A method that is not listed must only keep its claim. What is found of
 // dp-srm with 1000 runs depends much on the seed (1.4 to 5.6 in 24 of them), so it is attacked with
-// more.
+// more. Of private-spiderboost 3.9 are found since its anchors are full batches, more than 4
+// before.
 const std::map<std::string, double> kLeast = {{"rrpsgd", 2},
                                               {"dp-srm", 2.4},
-                                              {"private-spiderboost", 4},
+                                              {"private-spiderboost", 3.5},
                                               {"adp-sgd", 2},
                                               {"dp-agd", 2.6},
                                               {"auto", 2.4}};
