@@ -6,7 +6,8 @@
 //             else H = noisy Hessian, (lambda, p) its lowest eigenpair with p'g <= 0;
 //             if lambda's confidence bound is below -eps_H: w <- w + gamma_H p, else return w
 //             gamma = 1/G and gamma_H = 2|lambda|/M, or both by a line search (-ls)
-//             2opt: first T' = sqrt(T) steps with 75 % of the budget without the certificate's, then opt
+//             2opt: first T' = sqrt(T) steps with 75 % of the budget without the certificate's,
+//             then opt
 // Privacy     each release is charged to a filter (gaussian; zcdp with line search; rdp with
 //             batches), which ends the run; what the first phase leaves goes to the second
 // Guarantee   (epsilon, delta)-DP; an (eps_g, eps_H)-second-order point in T = gap / min(0.4 eps_g²
