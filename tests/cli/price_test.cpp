@@ -162,7 +162,7 @@ TEST(CalibratedNoise, MayStandOnlyWhereAnyNumberCan) {
   for (const char* event : {"repeat(z, gaussian(10))",
                             "fixed_size(z, 10, gaussian(1))",
                             "fixed_size(1, z, gaussian(1))",
-                            "poisson(0.5/z, gaussian(1))",
+                            "poisson(0.5/z, gaussian(10))",
                             "poisson(z, gaussian(1))"}) {
     const auto refused = sotto({"calibrate",
                                 "--event",
