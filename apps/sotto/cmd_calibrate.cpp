@@ -41,8 +41,8 @@ Expected<Event> with_multiplier(const std::string& text, double z, Relation rela
   return parse_event(filled, relation).map_error([&](Error error) {
     if (filled != text)
       error.message = fmt::format(
-          "z = {} gives no event: {} z stands for the noise multiplier, which may be any positive "
-          "number, for example 'repeat(1000, gaussian(z))'.",
+          "z stands for the noise multiplier, which may be any positive number, as in "
+          "'repeat(1000, gaussian(z))', but z = {} gives no event: {}",
           z,
           error.message);
     return error;

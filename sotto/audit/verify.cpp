@@ -200,22 +200,24 @@ class Verifier {
             fmt::format("the record quotes {}, which has no theorem for these events", quoted));
     // Calibration leaves nothing of a budget: what does was granted by a filter, or cut.
     const bool uses_budget = by_quoted && *by_quoted >= kCalibrated * budget;
-    const bool by_limit = promise_.rule == PriceRule::kFilter || record_.contains("lost") ||
+    const bool by_filter = promise_.rule == PriceRule::kFilter;
+    const bool by_limit = by_filter || record_.contains("lost") ||
                           (states_no_rule_ && std::isfinite(budget) && !uses_budget);
     SOTTO_ASSIGN(const std::string denial, denied());
-    result_.price = spent_.terms.empty()                ? 0
-                    : !denial.empty()                   ? std::max(least, budget)
+    result_.price = spent_.terms.empty() ? 0
+                    : !denial.empty()    ? (by_filter ? kInfinity : std::max(least, budget))
                     : by_limit && std::isfinite(budget) ? budget
                     : by_limit && by_quoted             ? *by_quoted
                                                         : std::min(least, budget);
     // What a plan of the same releases would cost says nothing of a run that was held to a limit.
-    if (by_limit && denial.empty()) result_.prices.clear();
+    if (by_filter || (by_limit && denial.empty())) result_.prices.clear();
     if (is_endless())
       add("filter", Outcome::kContradiction, "a filter without a budget grants nothing");
     const double claim = result_.claimed_epsilon;
     const std::string claimed = text_up(claim);
-    const std::string of =
-        by_limit && denial.empty() ? "the limit that it was held to" : "its plan";
+    const std::string of = denial.empty() && by_limit ? "the limit that it was held to"
+                           : by_filter                ? "a filter whose budget nobody knows"
+                                                      : "its plan";
     require("epsilon",
             claim >= result_.price * (1 - kLastDigits) - kLastDigits,
             fmt::format("claimed {}; {}: {}", claimed, of, text_up(result_.price)),

@@ -172,7 +172,8 @@ class PldAccountant final : public Accountant {
                                            : attained_delta(way, epsilon);
       result.lower = std::max(result.lower, lower);
     }
-    if (!all_in_time) result.upper = std::min(result.upper, far_delta(event, epsilon));
+    if (!all_in_time || laws.are_merged)
+      result.upper = std::min(result.upper, far_delta(event, epsilon));
     return result;
   }
 
@@ -207,8 +208,8 @@ class PldAccountant final : public Accountant {
                                : attained_epsilon(way, delta, upper);
       result.lower = std::max(result.lower, lower);
     }
-    // No lattice holds the event, or none gave a bound.
-    if (delta > 0 && (!laws.fit_lattice || std::isinf(result.upper)))
+    // No lattice holds the event, or none gave a bound, or a coarse one.
+    if (delta > 0 && (!laws.fit_lattice || laws.are_merged || std::isinf(result.upper)))
       result.upper = std::min(result.upper, far_epsilon(event, delta));
     return result;
   }

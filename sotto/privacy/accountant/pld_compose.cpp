@@ -216,6 +216,27 @@ double log_chernoff(const std::vector<CountedLaw>& laws, const Plan& plan, doubl
   return exponent + 1e-12 * (1 + std::abs(exponent) + t * epsilon);
 }
 
+double transform_points(const std::vector<CountedLaw>& laws, const Plan& plan) {
+  const auto length = [](const Window& window, double step) {
+    return (window.high - window.low) / step;
+  };
+  double points = 0;
+  double transforms = 1;  // back from the last product
+  for (std::size_t i = 0; i < laws.size(); ++i) {
+    std::int64_t count = laws[i].count;
+    bool has_rest = false;
+    for (const Level& level : plan.laws[i].levels) {
+      const int left = count % level.count > 0 ? 1 : 0;
+      const int rests = left + (has_rest ? 1 : 0);
+      has_rest = rests > 0;
+      points += (2 + rests + (has_rest ? 1 : 0)) * length(level.window, level.step);
+      count /= level.count;
+    }
+    transforms += has_rest ? 2 : 1;
+  }
+  return points + transforms * length(plan.window, plan.last_step);
+}
+
 Measure compose(const std::vector<CountedLaw>& laws, const Plan& plan, Bound bound) {
   std::vector<Measure> measures;
   std::vector<std::int64_t> counts;

@@ -26,6 +26,9 @@ Measure convolve(const std::vector<Part>& parts, const Window& window);
 /// above the laws' ranges is not in it.
 double log_chernoff(const std::vector<CountedLaw>& laws, const Plan& plan, double epsilon);
 
+/// How many points the transforms of compose() move.
+double transform_points(const std::vector<CountedLaw>& laws, const Plan& plan);
+
 /// The composition of all laws as planned: a bound of the given kind, up to its `error`.
 Measure compose(const std::vector<CountedLaw>& laws, const Plan& plan, Bound bound);
 

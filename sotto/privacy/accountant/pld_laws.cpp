@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "sotto/privacy/accountant/gaussian.hpp"
+#include "sotto/privacy/accountant/pld_grid.hpp"
 
 namespace sotto::pld {
 namespace {
@@ -15,6 +19,9 @@ constexpr double kSmallestStrength = 1e-100;
 constexpr double kSmallestRate = 1e-100;
 // Beyond it lattices take seconds.
 constexpr std::int64_t kMostReleases = 3'000'000'000;
+// Beyond it, too: kinds that are alike are then composed as one. All cells of `merged` at its
+// widest are fewer.
+constexpr std::size_t kMostKinds = 64;
 
 bool is_noise(Term::Mechanism mechanism) {
   return mechanism == Term::Mechanism::kGaussian || mechanism == Term::Mechanism::kLaplace;
@@ -56,8 +63,64 @@ bool is_negligible(const Term& term, const std::vector<Term>& terms) {
 
 bool is_gaussian(const Term& term) { return term.mechanism == Term::Mechanism::kGaussian; }
 
-Expected<Way> way_of(const std::vector<Term>& terms, Relation relation, Direction direction) {
+// Whether `a` costs more for its rate: of equal roundings, the one with less left over.
+bool has_larger_rate(const Term& a, const Term& b) {
+  if (a.rate != b.rate || a.sampling != Term::Sampling::kFixedSize) return a.rate > b.rate;
+  const auto out = [](const Term& term) {
+    return static_cast<double>(term.population - term.batch) / static_cast<double>(term.population);
+  };
+  return out(a) < out(b);
+}
+
+// Kinds of one mechanism and sampling whose strengths and rates are within a factor of e^width are
+// one kind: that of the largest strength and rate for upper bounds, of the smallest for lower ones
+// (lemma 8). Full-batch Gaussians are left alone: they merge without loss.
+std::vector<Term> merged(const std::vector<Term>& terms, Bound bound, double width) {
+  std::vector<Term> result;
+  std::map<std::tuple<Term::Mechanism, Term::Sampling, double, double>, Term> cells;
+  for (const Term& term : terms) {
+    if (is_full(term) && is_gaussian(term)) {
+      result.push_back(term);
+      continue;
+    }
+    const auto cell = [&](double x) { return std::floor(std::log(x) / width); };
+    const auto [place, is_new] = cells.try_emplace(
+        {term.mechanism, term.sampling, cell(strength(term)), cell(term.rate)}, term);
+    if (is_new) continue;
+    Term& one = place->second;
+    const bool upper = bound == Bound::kUpper;
+    one.count += std::min(term.count, std::numeric_limits<std::int64_t>::max() - one.count);
+    if (upper ? strength(term) > strength(one) : strength(term) < strength(one))
+      one.parameter = term.parameter;
+    if (upper ? has_larger_rate(term, one) : has_larger_rate(one, term)) {
+      one.rate = term.rate;
+      one.batch = term.batch;
+      one.population = term.population;
+    }
+  }
+  for (const auto& [unused, term] : cells) result.push_back(term);
+  return result;
+}
+
+std::size_t kinds(const std::vector<Term>& terms) {
+  return static_cast<std::size_t>(std::count_if(terms.begin(), terms.end(), [](const Term& term) {
+    return !(is_full(term) && is_gaussian(term));
+  }));
+}
+
+std::vector<Term> few_kinds(const std::vector<Term>& terms, Bound bound) {
+  std::vector<Term> few = terms;
+  for (double width = 1e-3; kinds(few) > kMostKinds; width *= 1.5)
+    few = merged(terms, bound, width);
+  return few;
+}
+
+Expected<Way> way_of(const std::vector<Term>& all, Relation relation, Direction direction) {
   Way way;
+  const std::vector<Term> terms = few_kinds(all, Bound::kUpper);
+  way.is_merged = terms.size() < all.size();
+  way.is_attained = !way.is_merged;
+  const std::vector<Term> below = way.is_merged ? few_kinds(all, Bound::kLower) : terms;
   CanonicalEvent full{relation, {}};  // full-batch Gaussians are one Gaussian
   const bool one_release = terms.size() == 1 && terms.front().count == 1;
   for (const Term& term : terms) {
@@ -77,10 +140,10 @@ Expected<Way> way_of(const std::vector<Term>& terms, Relation relation, Directio
     list.push_back({LossLaw::gaussian(std::max(mu, kSmallestStrength)), 1});
   };
   if (mu > 0) add_gaussian(way.upper);
-  for (std::size_t i = 0; i < kAttainedLaws && !way.is_attained; ++i) {
+  for (std::size_t i = 0; i < (way.is_merged ? 1 : kAttainedLaws) && !way.is_attained; ++i) {
     std::vector<CountedLaw> list;
-    for (const Term& term : terms) {
-      if (is_negligible(term, terms) || (is_full(term) && is_gaussian(term))) continue;
+    for (const Term& term : below) {
+      if (is_negligible(term, below) || (is_full(term) && is_gaussian(term))) continue;
       list.push_back({attained_law(term, relation, direction, i), term.count});
     }
     if (mu >= kSmallestStrength) add_gaussian(list);
@@ -109,6 +172,7 @@ Expected<Laws> laws_of(const CanonicalEvent& event) {
     SOTTO_ASSIGN(Way way, way_of(terms, event.relation, direction));
     for (const CountedLaw& counted : way.upper)
       laws.fit_lattice &= counted.law.fits_lattice() && counted.count <= kMostReleases;
+    laws.are_merged |= way.is_merged;
     if (!way.upper.empty()) laws.ways.push_back(std::move(way));
   }
   return laws;

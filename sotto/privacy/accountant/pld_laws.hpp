@@ -14,12 +14,14 @@ namespace sotto::pld {
 struct Way {
   std::vector<CountedLaw> upper;
   bool is_attained = true;
+  bool is_merged = false;  ///< kinds that are alike were composed as one
   std::vector<std::vector<CountedLaw>> attained;
 };
 
 struct Laws {
   bool is_private = true;
   bool fit_lattice = true;  ///< otherwise only closed forms bound the event
+  bool are_merged = false;  ///< of too many kinds: closed forms may be nearer
   std::vector<Way> ways;    ///< each to be composed as a whole
 };
 

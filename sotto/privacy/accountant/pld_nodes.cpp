@@ -43,6 +43,22 @@ Nodes sample(const CountedLaw& counted, const LossLaw::Range& range) {
   return nodes;
 }
 
+double Nodes::barycentre(double step) const {
+  Eigen::Index heaviest = 0;
+  log_weight.maxCoeff(&heaviest);
+  const double centre = loss[heaviest];
+  if (step > 20) return centre;
+  double mass = 0;
+  double lean = 0;
+  for (Eigen::Index k = 0; k < loss.size(); ++k) {
+    if (std::abs(loss[k] - centre) > step / 2) continue;
+    const double w = std::exp(log_weight[k]);
+    mass += w;
+    lean += w * std::expm1(centre - loss[k]);
+  }
+  return centre - std::log1p(lean / mass);
+}
+
 double log_saddle_factor(double t, double variance) {
   const auto denominator = [&](double s) {
     const double a = s * std::sqrt(variance / 2);

@@ -27,6 +27,10 @@ struct Nodes {
     const double mean = (w * loss).sum() / total;
     return {top + std::log(total), mean, (w * (loss - mean).square()).sum() / total};
   }
+
+  /// Where the law is narrower than a lattice of this step, its barycentre should be a lattice
+  /// point: otherwise the lower bound loses up to a step.
+  double barycentre(double step) const;
 };
 
 Nodes sample(const CountedLaw& counted, const LossLaw::Range& range);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "sotto/privacy/accountant/pld_compose.hpp"
 #include "sotto/privacy/accountant/pld_nodes.hpp"
 
 namespace sotto::pld {
@@ -13,6 +14,7 @@ constexpr double kAccuracy = 1e-4;        // of epsilon, relative
 constexpr double kTailMass = 1e-9;        // tilted mass outside a window
 constexpr double kInfiniteShare = 1e-8;   // of delta, that may be lost to losses above the range
 constexpr double kLargestSize = 1 << 19;  // points of one lattice
+constexpr double kMostWork = 1 << 22;     // points of all lattices together, each as often as moved
 constexpr double kLongestLattice = 1e15;  // steps of a first lattice; the knots are fewer
 constexpr std::size_t kMostKnots = 1 << 18;
 constexpr double kMostPanels = 2e5;    // of the quadrature
@@ -129,7 +131,15 @@ class Planner {
     // does.
     result.window.low = std::min(result.window.low, epsilon - deviation);
     result.window.high = std::max(result.window.high, epsilon + deviation);
-    choose_levels(result, kAccuracy * std::max(epsilon, std::min(0.02, deviation)));
+    double error = kAccuracy * std::max(epsilon, std::min(0.02, deviation));
+    const Plan blank = result;
+    choose_levels(result, error);
+    // Coarser where many kinds, or large lattices, would take seconds.
+    for (int i = 0; i < 32 && result.is_feasible && transform_points(laws_, result) > kMostWork;
+         ++i) {
+      result = blank;
+      choose_levels(result, error *= 2);
+    }
     for (std::size_t i = 0; i < laws_.size() && result.is_feasible; ++i)
       result.is_feasible = choose_knots(i, result.laws[i]);
     return result;
@@ -355,24 +365,6 @@ class Planner {
     }
   }
 
-  // Where the law is narrower than the lattice, its barycentre should be a lattice point: otherwise
-  // the lower bound loses up to a step.
-  static double bulk(const Nodes& nodes, double step) {
-    Eigen::Index heaviest = 0;
-    nodes.log_weight.maxCoeff(&heaviest);
-    const double centre = nodes.loss[heaviest];
-    if (step > 20) return centre;
-    double mass = 0;
-    double lean = 0;
-    for (Eigen::Index k = 0; k < nodes.loss.size(); ++k) {
-      if (std::abs(nodes.loss[k] - centre) > step / 2) continue;
-      const double w = std::exp(nodes.log_weight[k]);
-      mass += w;
-      lean += w * std::expm1(centre - nodes.loss[k]);
-    }
-    return centre - std::log1p(lean / mass);
-  }
-
   // The knots lie closer where the tilted law has its mass: with p the mass beyond a cell, its
   // width is at most step / (2 p^{3/8}), which raises the law's variance by less than twice what
   // equal widths do.
@@ -395,7 +387,7 @@ class Planner {
 
     const double step = plan.first_step;
     plan.origin = is_tail(i)            ? 0
-                  : law.atoms().empty() ? bulk(nodes, step)
+                  : law.atoms().empty() ? nodes.barycentre(step)
                                         : law.atoms().front().loss;
     double low_loss = law.has_density() ? law.loss(plan.range.low) : law.atoms().front().loss;
     double high_loss = law.has_density() ? law.loss(plan.range.high) : law.atoms().back().loss;

@@ -1,0 +1,109 @@
+// Many kinds of releases in one event: in time, and still bounds.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <ctime>
+#include <utility>
+#include <vector>
+
+#include "sotto/privacy/accountant/pld.hpp"
+#include "sotto/privacy/accountant/rdp.hpp"
+#include "tests/support/accountant_fuzz.hpp"
+
+namespace sotto {
+namespace {
+
+using testing_support::expect_answers;
+
+constexpr double kDelta = 1e-5;
+
+Interval pld(const Event& event) {
+  return pld_accountant().epsilon(canonical(event).value(), kDelta).value();
+}
+
+using Kind = Event (*)(double share, Relation relation);
+
+/// Strength and rate grow together with `share` in [0, 1].
+const std::vector<std::pair<Kind, Relation>>& families() {
+  static const std::vector<std::pair<Kind, Relation>> all = {
+      {[](double x, Relation r) {
+         return Event::poisson(0.01 * (1 + x), Event::gaussian(2 - x, r));
+       },
+       Relation::kZeroOut},
+      {[](double x, Relation r) {
+         return Event::poisson(0.01 * (1 + x), Event::gaussian(2 - x, r));
+       },
+       Relation::kReplaceOne},
+      {[](double x, Relation r) {
+         const auto batch = static_cast<std::int64_t>(std::lround(1000 * (1 + x)));
+         return Event::fixed_size(batch, 100000, Event::gaussian(2 - x, r));
+       },
+       Relation::kZeroOut},
+      {[](double x, Relation r) { return Event::laplace(40 - 20 * x, r); }, Relation::kZeroOut},
+      {[](double x, Relation r) { return Event::exponential(0.02 * (1 + x), r); },
+       Relation::kZeroOut},
+      {[](double x, Relation r) {
+         return Event::poisson(0.1 + 0.1 * x, Event::sparse_vector(0.1 * (1 + x), r));
+       },
+       Relation::kZeroOut}};
+  return all;
+}
+
+// 100 kinds are merged; pairs of them, moved down or up by hand to 50 kinds, are not.
+TEST(PldKinds, MergedKindsBoundWhatIsReleased) {
+  constexpr int kKinds = 100;
+  for (std::size_t f = 0; f < families().size(); ++f) {
+    const auto& [kind, relation] = families()[f];
+    std::vector<Event> all, smaller, larger;
+    for (int i = 0; i < kKinds; ++i) {
+      const auto one = [&](int k) {
+        return Event::repeat(20, kind(static_cast<double>(k) / kKinds, relation));
+      };
+      all.push_back(one(i));
+      smaller.push_back(one(i - i % 2));
+      larger.push_back(one(i - i % 2 + 1));
+    }
+    const Interval found = pld(Event::compose(all));
+    const Interval below = pld(Event::compose(smaller));
+    const Interval above = pld(Event::compose(larger));
+    EXPECT_GE(found.upper, below.lower) << f;
+    EXPECT_LE(found.lower, above.upper) << f;
+    EXPECT_GE(found.upper, found.lower) << f;
+    EXPECT_LE(found.upper, above.upper * 1.05) << f << ": little is lost";
+    EXPECT_GE(found.lower, below.lower * 0.9) << f;
+  }
+}
+
+TEST(PldKinds, ManyKindsAnswerInTime) {
+  // How much wider the interval may be for it.
+  const std::vector<std::pair<int, double>> cases = {{100, 1.03}, {300, 1.06}, {2000, 1.15}};
+  for (const auto& [kinds, ratio] : cases) {
+    std::vector<Event> parts;
+    for (int i = 0; i < kinds; ++i)
+      parts.push_back(Event::repeat(
+          1000,
+          Event::poisson(0.01 + i * 1e-5, Event::gaussian(1 + 0.01 * i, Relation::kZeroOut))));
+    const auto form = canonical(Event::compose(parts)).value();
+    const std::clock_t start = std::clock();
+    const auto found = pld_accountant().epsilon(form, kDelta);
+    EXPECT_LE(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 2) << kinds;
+    ASSERT_TRUE(found);
+    EXPECT_GT(found->lower, 0);
+    EXPECT_LE(found->upper, ratio * found->lower) << kinds;
+    EXPECT_LE(found->upper, rdp_accountant().epsilon_upper(form, kDelta).value()) << kinds;
+  }
+}
+
+TEST(PldKinds, LargeLatticesOfTwoKindsAnswerInTime) {
+  const auto event = parse_event(
+                         "compose(repeat(3700315, fixed_size(16652, 315280, "
+                         "gaussian(0.13867837710928888))), repeat(1, poisson(0.15980582710558947, "
+                         "sparse_vector(4.252213559082396))))",
+                         Relation::kZeroOut)
+                         .value();
+  expect_answers(event, kDelta, 1.2372428942549252);
+}
+
+}  // namespace
+}  // namespace sotto
