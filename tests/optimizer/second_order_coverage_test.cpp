@@ -9,6 +9,7 @@
 #include "sotto/geometry/curvature.hpp"
 #include "sotto/geometry/stationarity.hpp"
 #include "sotto/geometry/trust_region.hpp"
+#include "sotto/oracle/exact_oracle.hpp"
 #include "sotto/oracle/private_oracle.hpp"
 #include "sotto/privacy/calibrate.hpp"
 #include "tests/support/plain_rows.hpp"
@@ -175,6 +176,50 @@ INSTANTIATE_TEST_SUITE_P(EveryMethod,
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
+
+// Four times the declared units under add-remove: what holds of a mean does not hold of their sum.
+TEST(SecondOrderCoverage, MoreUnitsThanDeclaredBendMore) {
+  const PlainRows rows({LossKind::kSigmoid}, RegularizerKind::kNonconvex, 0.01);
+  for (const Relation relation : {Relation::kReplaceOne, Relation::kAddRemove}) {
+    const bool open = relation == Relation::kAddRemove;
+    PublicFacts facts = rows.facts(relation);
+    if (open) facts.problem.n = PlainRows::kRows / 4;
+    facts.single_release_multiplier = 1;
+    // So large, and so little confidence, that fewer products than dimensions are thought enough.
+    const double floor = curvature_floor(facts.problem.loss,
+                                         facts.problem.row_norm,
+                                         facts.problem.regularizer,
+                                         facts.problem.dimension);
+    const GivenOptions given = {{"gradient_tolerance", "0.2"},
+                                {"curvature_tolerance", std::to_string(-100 * floor)},
+                                {"stop_confidence", "0.1"},
+                                {"steps", "1"}};
+    for (const char* solver : {"dense", "lanczos"}) {
+      GivenOptions options = given;
+      options.emplace_back("solver", solver);
+      const auto configured = (*find_method("opt"))->configure(options, facts);
+      ASSERT_TRUE(configured) << configured.error().message;
+      EXPECT_EQ(configured->settings.back().value.find("by algebra") == std::string::npos, open);
+      ExactOracle oracle(rows.engine(), facts.problem, Stream::seeded(1, Purpose::kSampling));
+      NoObserver observer;
+      const auto result = configured->optimizer->run(oracle, 1, observer);
+      ASSERT_TRUE(result && result->certificate);
+      const Certificate& c = *result->certificate;
+      EXPECT_EQ(c.curvature_by_algebra, !open);
+      const bool refused = open && std::string(solver) == "lanczos";
+      EXPECT_EQ(c.verdict == "refused", refused) << c.reason;
+      if (refused) continue;
+      Vector once = Vector::Zero(PlainRows::kDim);
+      facts.problem.regularizer.add_hessian_diagonal(result->w, once);
+      Matrix sum = rows.hessian(result->w);
+      if (open) {
+        sum *= 4;
+        sum.diagonal() -= 3 * once;
+      }
+      EXPECT_GE(testing::smallest_eigenvalue(sum), c.curvature_lower - 1e-9);
+    }
+  }
+}
 
 }  // namespace
 }  // namespace sotto

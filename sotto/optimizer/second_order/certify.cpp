@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "sotto/geometry/curvature.hpp"
 #include "sotto/geometry/joint_bound.hpp"
 #include "sotto/geometry/slope_bound.hpp"
 #include "sotto/optimizer/second_order/scout.hpp"
@@ -36,13 +35,18 @@ Expected<Certificate> Scout::certify_now(const Vector& w) {
   c.confidence = options_.certificate_confidence;
   c.gradient_tolerance = *options_.gradient_tolerance;
   c.curvature_tolerance = *options_.curvature_tolerance;
-  const double floor = curvature_floor(p.loss, p.row_norm, p.regularizer, p.dimension);
+  const double floor = certain_floor(p);
   c.curvature_by_algebra = options_.curvature_floor == "on" && floor >= -c.curvature_tolerance;
   if (!c.curvature_by_algebra &&
       hessian_bound(p.loss, p.row_norm, w.norm()) > *options_.hessian_clip * (1 + 1e-9))
     return fail(ErrorKind::kUsage,
                 "per-unit Hessians may be clipped at this point, so that nothing valid can be said "
                 "about the smallest eigenvalue.");
+  if (!c.curvature_by_algebra && lanczos() && options_.test_products < p.dimension &&
+      p.relation == Relation::kAddRemove)
+    return fail(ErrorKind::kUsage,
+                "under add-remove the number of units has no bound, nor have the eigenvalues, and "
+                "so many products say nothing certain about the smallest. Take --solver dense.");
 
   // The whole reserve, and nothing else of the budget.
   const double share = reserve_;

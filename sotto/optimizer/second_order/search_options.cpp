@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sotto/geometry/curvature.hpp"
 #include "sotto/geometry/dense_limit.hpp"
@@ -230,9 +231,7 @@ Expected<SearchOptions> with_search_defaults(SearchOptions o, const PublicFacts&
   }
   if (!o.curvature_tolerance) o.curvature_tolerance = std::sqrt(M * *o.gradient_tolerance);
   if (!o.radius) o.radius = std::sqrt(*o.gradient_tolerance / M);
-  o.holds_everywhere =
-      o.curvature_floor == "on" && std::isfinite(p.row_norm) &&
-      curvature_floor(p.loss, p.row_norm, p.regularizer, p.dimension) >= -*o.curvature_tolerance;
+  o.holds_everywhere = o.curvature_floor == "on" && certain_floor(p) >= -*o.curvature_tolerance;
   if (!o.gap) o.gap = public_gap(p, initial_point(o, p.dimension));
   if (o.solver == "auto") o.solver = p.dimension > kLanczosAbove ? "lanczos" : "dense";
   o.probe_seed = static_cast<std::uint64_t>(facts.coin * 0x1p53) * 0x9e3779b97f4a7c15U;
@@ -263,6 +262,13 @@ std::int64_t theorem4_batch(const SearchOptions& options, const PublicProblem& p
   const double log = std::log(static_cast<double>(problem.dimension) / options.sample_miss);
   const double rows = std::ceil(std::max(G * G / (alpha * alpha), L * L / (alpha * M)) * log);
   return static_cast<std::int64_t>(std::clamp(rows, 1.0, static_cast<double>(problem.n)));
+}
+
+double certain_floor(const PublicProblem& p) {
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  if (!std::isfinite(p.row_norm)) return kNone;
+  if (p.relation == Relation::kAddRemove && p.loss.inf_second < 0) return kNone;
+  return curvature_floor(p.loss, p.row_norm, p.regularizer, p.dimension);
 }
 
 double hessian_width(const SearchOptions& options, const PublicProblem& problem) {

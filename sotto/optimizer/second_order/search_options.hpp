@@ -92,6 +92,10 @@ std::int64_t steps_for(double gap, double least_decrease);
 /// A bound on the steps of a run, before it looks at anything.
 std::int64_t most_steps(const SearchOptions& options, double least_decrease);
 
+/// curvature_floor(), or minus infinity where the relation does not bound the number of units: the
+/// sum over more than were declared bends as much more, unless its terms are convex.
+double certain_floor(const PublicProblem& problem);
+
 /// The width of an interval that holds all eigenvalues of the full batch's Hessian of F: from the
 /// loss's bounds and the clip radius.
 double hessian_width(const SearchOptions& options, const PublicProblem& problem);
