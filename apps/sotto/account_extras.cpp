@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exit_codes.hpp"
+#include "printer.hpp"
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/privacy/accountant.hpp"
@@ -62,12 +63,10 @@ Expected<int> account_curve(const Event& event,
     errors.series[1].points.emplace_back(share, 1 - share);
   }
   if (html_path.empty()) {
-    fmt::print("{}\n",
-               nlohmann::json({{"event", to_string(event)},
+    print_json(nlohmann::json({{"event", to_string(event)},
                                {"neighbours", neighbours},
                                {"curve", deltas},
-                               {"trade_off", trade_off}})
-                   .dump());
+                               {"trade_off", trade_off}}));
     return kSuccess;
   }
   Page page("What a release costs", to_string(event) + " under " + neighbours);
@@ -79,7 +78,7 @@ Expected<int> account_curve(const Event& event,
       "test is better than the line.";
   page.chart(delta).chart(errors);
   SOTTO_TRY(write_file_atomically(html_path, page.html()));
-  fmt::print("{} written\n", html_path);
+  tell("{} written\n", html_path);
   return kSuccess;
 }
 
@@ -96,8 +95,7 @@ Expected<int> account_formula(const std::string& method, const FormulaInputs& in
              {"epsilon", number_or_null(proof->epsilon)},
              {"order", proof->order},
              {"order_needed", proof->needed}};
-    fmt::print("{}\n",
-               nlohmann::json({{"method", method},
+    print_json(nlohmann::json({{"method", method},
                                {"claimed", inputs.epsilon},
                                {"delta", inputs.delta},
                                {"neighbours", to_string(inputs.relation)},
@@ -109,29 +107,27 @@ Expected<int> account_formula(const std::string& method, const FormulaInputs& in
                                {"accountant", accountant->name()},
                                {"paper_proof", own},
                                {"source", formula.source},
-                               {"trap", formula.trap}})
-                   .dump());
+                               {"trap", formula.trap}}));
     return kSuccess;
   }
-  fmt::print("{} as printed in {}\n", method, formula.source);
-  fmt::print("  noise      {:.6g} ({})\n", formula.noise, formula.noise_meaning);
-  fmt::print("  releases   {} ({})\n", to_string(formula.event), to_string(inputs.relation));
-  fmt::print("  claims     epsilon {} at delta {}\n", inputs.epsilon, inputs.delta);
-  fmt::print("  spends     epsilon {} ({}): {}\n",
-             text_up(spent),
-             accountant->name(),
-             spent > inputs.epsilon
-                 ? "MORE than claimed"
-                 : fmt::format("{:.2g} of what it claims", spent / inputs.epsilon));
+  tell("{} as printed in {}\n", method, formula.source);
+  tell("  noise      {:.6g} ({})\n", formula.noise, formula.noise_meaning);
+  tell("  releases   {} ({})\n", to_string(formula.event), to_string(inputs.relation));
+  tell("  claims     epsilon {} at delta {}\n", inputs.epsilon, inputs.delta);
+  tell("  spends     epsilon {} ({}): {}\n",
+       text_up(spent),
+       accountant->name(),
+       spent > inputs.epsilon ? "MORE than claimed"
+                              : fmt::format("{:.2g} of what it claims", spent / inputs.epsilon));
   if (proof)
-    fmt::print(
+    tell(
         "  its proof  epsilon {:.6g} by {} for replaced records, at order {:.4g}; the claim "
         "needs order {:.4g}\n",
         proof->epsilon,
         proof->lemma,
         proof->order,
         proof->needed);
-  if (!formula.trap.empty()) fmt::print("  note       {}\n", formula.trap);
+  if (!formula.trap.empty()) tell("  note       {}\n", formula.trap);
   return kSuccess;
 }
 

@@ -8,11 +8,13 @@
 
 #include "command_line.hpp"
 #include "exit_codes.hpp"
+#include "printer.hpp"
 #include "progress.hpp"
 #include "sotto/audit/audit_page.hpp"
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/paths.hpp"
+#include "sotto/core/stop.hpp"
 #include "sotto/objective/glm.hpp"
 #include "sotto/objective/network/engine.hpp"
 #include "sotto/objective/network/features.hpp"
@@ -22,6 +24,8 @@ namespace sotto::app {
 
 void OneRunArguments::add_to(CLI::App& verb) {
   verb.add_option("DATA", data_path, "training data, with --one-run only");
+  verb.add_option("--journal", train.journal_path, "where the charges of this training are written")
+      ->group("One run");
   verb.add_option("--canaries", options.canaries, "how many, each inserted by a fair coin")
       ->capture_default_str()
       ->group("One run");
@@ -36,8 +40,9 @@ namespace {
 
 /// Stands over everything that is said of the outcome.
 constexpr const char* kNotCovered =
-    "not covered by any charge. This audit trained on the private rows without a journal; its "
-    "outcome is for the data's owner alone.";
+    "not covered by any charge. This audit trained on the private rows; its journal has the price "
+    "of that model, but what is said here is more than the model: it is for the data's owner "
+    "alone.";
 
 /// What is trained, with all that the engine refers to.
 struct Audited {
@@ -97,8 +102,12 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
   if (arguments.data_path.empty() || !arguments.train.epsilon || arguments.train.delta == 0)
     return fail(ErrorKind::kUsage,
                 "audit --one-run needs DATA, --epsilon and --delta, as train does.");
-  SOTTO_TRY(check_paths_differ({{"the data", arguments.data_path}},
-                               {{"--report", arguments.report_path}}));
+  if (arguments.train.journal_path.empty())
+    return fail(ErrorKind::kUsage,
+                "audit --one-run trains on your rows, which is charged: give --journal FILE.");
+  SOTTO_TRY(check_paths_differ(
+      {{"the data", arguments.data_path}},
+      {{"--report", arguments.report_path}, {"--journal", arguments.train.journal_path}}));
   if (!arguments.report_path.empty()) SOTTO_TRY(check_writable(arguments.report_path));
   SOTTO_ASSIGN(const LossSpec loss, parse_loss(arguments.loss));
   SOTTO_ASSIGN(const Regularizer regularizer, Regularizer::parse(arguments.regularizer));
@@ -116,14 +125,13 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
       const OneRunReport report,
       audit_in_one_run(*audited.engine, problem, arguments.train, arguments.options, progress));
   progress.finish();
-  if (Progress::interrupted()) return kInterrupted;
+  if (stop_requested()) return kInterrupted;
 
   const double claimed = report.epsilon;
   const bool contradicts = report.guess.lower_bound > claimed;
   const std::string verdict = contradicts ? "contradicts the claim" : "consistent";
   if (arguments.json) {
-    fmt::print(
-        "{}\n",
+    print_json(
         nlohmann::json({{"method", arguments.train.method},
                         {"model", is_network ? arguments.network.model : "linear"},
                         {"claimed", {{"epsilon", claimed}, {"delta", arguments.train.delta}}},
@@ -137,17 +145,16 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
                         {"canary_pull", report.canary_pull},
                         {"verdict", verdict},
                         {"private", false},
-                        {"warning", kNotCovered}})
-            .dump());
+                        {"warning", kNotCovered}}));
   } else {
-    fmt::print("NOT private: {}\n", kNotCovered);
-    fmt::print("{}{}: {} (claimed epsilon {} at delta {}, zero-out)\n",
-               arguments.train.method,
-               is_network ? " on " + arguments.network.model : "",
-               verdict,
-               text_up(claimed, 4),
-               text_up(arguments.train.delta));
-    fmt::print(
+    tell("NOT private: {}\n", kNotCovered);
+    tell("{}{}: {} (claimed epsilon {} at delta {}, zero-out)\n",
+         arguments.train.method,
+         is_network ? " on " + arguments.network.model : "",
+         verdict,
+         text_up(claimed, 4),
+         text_up(arguments.train.delta));
+    tell(
         "epsilon is at least {} with confidence {:g}: {} of {} guesses right, {} of {} "
         "canaries "
         "left open\n",
@@ -157,7 +164,7 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
         report.guess.guesses,
         arguments.options.canaries - report.guess.guesses,
         arguments.options.canaries);
-    fmt::print(
+    tell(
         "the canaries were {:.2g}% of the units and moved every mean gradient by {:.2g} clip radii "
         "(one unit moves it by at most {:.2g})\n",
         100 * report.canary_share,

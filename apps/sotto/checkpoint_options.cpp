@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <system_error>
 
+#include "printer.hpp"
 #include "sotto/core/directed_text.hpp"
+#include "sotto/core/file.hpp"
 
 namespace sotto::app {
 namespace {
@@ -48,8 +49,7 @@ Expected<CheckpointOptions> CheckpointArguments::options(const std::string& data
 
 void CheckpointArguments::tell_resumed(const PreparedRun& run) const {
   if (!run.resumed) return;
-  fmt::print(
-      stderr, "going on from {}: step {} of {}\n", path, run.resumed->step, run.resumed->steps);
+  say("going on from {}: step {} of {}\n", path, run.resumed->step, run.resumed->steps);
 }
 
 void CheckpointArguments::tell_interrupted(const RunRecord& record,
@@ -61,16 +61,13 @@ void CheckpointArguments::tell_interrupted(const RunRecord& record,
                         text_up(record.privacy.epsilon, 4))
           : "";
   if (path.empty())
-    fmt::print(stderr,
-               "sotto: interrupted after {} steps; no model was written. {}{} has the charges "
-               "(`sotto account --journal` prices them).\n",
-               record.steps,
-               costs,
-               journal_path);
+    say("sotto: interrupted after {} steps; no model was written. {}{} has the charges "
+        "(`sotto account --journal` prices them).\n",
+        record.steps,
+        costs,
+        journal_path);
   else
-    fmt::print(
-        stderr,
-        "sotto: interrupted after {} steps; no model was written. {}{} holds the state: to go "
+    say("sotto: interrupted after {} steps; no model was written. {}{} holds the state: to go "
         "on at no further cost, give the same command{}.\n",
         record.steps,
         costs,
@@ -78,9 +75,9 @@ void CheckpointArguments::tell_interrupted(const RunRecord& record,
         resume ? " again" : " with --resume");
 }
 
-void CheckpointArguments::remove() const {
-  std::error_code ignored;
-  if (!path.empty()) std::filesystem::remove(path, ignored);
+Expected<void> CheckpointArguments::remove() const {
+  if (path.empty()) return {};
+  return remove_file(path);
 }
 
 }  // namespace sotto::app

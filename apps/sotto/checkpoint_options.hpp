@@ -25,7 +25,7 @@ struct CheckpointArguments {
   /// On standard error: what an interrupted run leaves behind, and how to go on.
   void tell_interrupted(const RunRecord& record, const std::string& journal_path) const;
   /// The model is written: nothing is left to continue.
-  void remove() const;
+  Expected<void> remove() const;
 };
 
 }  // namespace sotto::app

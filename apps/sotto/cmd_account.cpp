@@ -10,6 +10,7 @@
 
 #include "account_extras.hpp"
 #include "exit_codes.hpp"
+#include "printer.hpp"
 #include "sotto/core/directed_text.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/budget.hpp"
@@ -24,6 +25,7 @@ struct Arguments {
   std::string event;
   std::string neighbours;
   std::string journal;
+  std::string journal_key;
   std::string accountant;
   std::optional<double> delta;
   std::optional<double> epsilon;
@@ -90,25 +92,29 @@ void print_answers(const Event& event,
         {"event", to_string(event)}, {"neighbours", arguments.neighbours}, {"accountants", list}};
     result[arguments.delta ? "delta" : "epsilon"] =
         arguments.delta ? *arguments.delta : *arguments.epsilon;
-    fmt::print("{}\n", result.dump());
+    print_json(result);
     return;
   }
-  fmt::print("{} ({}), {} {}\n",
-             to_string(event),
-             arguments.neighbours,
-             arguments.delta ? "delta" : "epsilon",
-             arguments.delta ? *arguments.delta : *arguments.epsilon);
-  fmt::print("{:<11} {:>14} {:>14} {:>10}\n", "accountant", unknown + " <=", "and >=", "ms");
+  tell("{} ({}), {} {}\n",
+       to_string(event),
+       arguments.neighbours,
+       arguments.delta ? "delta" : "epsilon",
+       arguments.delta ? *arguments.delta : *arguments.epsilon);
+  tell("{:<11} {:>14} {:>14} {:>10}\n", "accountant", unknown + " <=", "and >=", "ms");
   for (const auto& [name, interval, ms] : answers)
-    fmt::print("{:<11} {:>14} {:>14} {:>10.3f}\n",
-               name,
-               text_up(interval.upper, 8),
-               interval.lower > 0 ? text_down(interval.lower, 8) : "-",
-               ms);
+    tell("{:<11} {:>14} {:>14} {:>10.3f}\n",
+         name,
+         text_up(interval.upper, 8),
+         interval.lower > 0 ? text_down(interval.lower, 8) : "-",
+         ms);
 }
 
 Expected<int> account_journal(const Arguments& arguments) {
-  SOTTO_ASSIGN(const std::vector<JournalRun> runs, read_journal(arguments.journal));
+  std::string key;
+  if (!arguments.journal_key.empty()) {
+    SOTTO_ASSIGN(key, read_journal_key(arguments.journal_key));
+  }
+  SOTTO_ASSIGN(const std::vector<JournalRun> runs, read_journal(arguments.journal, key));
   if (runs.empty())
     return fail(ErrorKind::kBadData, fmt::format("{} holds no run.", arguments.journal));
   nlohmann::json list = nlohmann::json::array();
@@ -131,23 +137,22 @@ Expected<int> account_journal(const Arguments& arguments) {
                       {"restated", run.states_no_rule}});
       if (promise.rule == PriceRule::kPlan) list.back()["plan"] = to_string(to_event(promise.plan));
     } else {
-      fmt::print("{}: epsilon {} at delta {} ({}), the price of its {}; {} {}\n",
-                 run.method,
-                 text_up(epsilon),
-                 text_up(delta),
-                 to_string(run.relation),
-                 promise.rule == PriceRule::kFilter ? "filter's budget"
-                                                    : "plan " + to_string(to_event(promise.plan)),
-                 run.closed ? "it released" : "it was KILLED and released at most",
-                 events);
+      tell("{}: epsilon {} at delta {} ({}), the price of its {}; {} {}\n",
+           run.method,
+           text_up(epsilon),
+           text_up(delta),
+           to_string(run.relation),
+           promise.rule == PriceRule::kFilter ? "filter's budget"
+                                              : "plan " + to_string(to_event(promise.plan)),
+           run.closed ? "it released" : "it was KILLED and released at most",
+           events);
     }
   }
   if (old)
-    fmt::print(stderr,
-               "warning: version 0.1 wrote this journal and would have priced what had happened by "
-               "the time that a run ended; here it is priced by what was promised. What its models "
-               "may tell beside that: docs/advisories/2026-11-models-of-0.1.md.\n");
-  if (arguments.json) fmt::print("{}\n", nlohmann::json({{"runs", list}}).dump());
+    say("warning: version 0.1 wrote this journal and would have priced what had happened by "
+        "the time that a run ended; here it is priced by what was promised. What its models "
+        "may tell beside that: docs/advisories/2026-11-models-of-0.1.md.\n");
+  if (arguments.json) print_json(nlohmann::json({{"runs", list}}));
   return kSuccess;
 }
 
@@ -219,6 +224,7 @@ Action add_account(CLI::App& app) {
   verb->add_option("--accountant",
                    arguments->accountant,
                    "gaussian, zcdp, rdp, pld, or all; default: the tightest that applies");
+  verb->add_option("--journal-key", arguments->journal_key, "the key file that it is sealed with");
   verb->add_option("--journal",
                    arguments->journal,
                    "price the runs that a journal tells of, each by its plan or its filter's "

@@ -13,14 +13,17 @@
 #include "command_line.hpp"
 #include "exit_codes.hpp"
 #include "method_options.hpp"
+#include "printer.hpp"
 #include "progress.hpp"
 #include "sotto/audit/audit_page.hpp"
 #include "sotto/audit/method_audit.hpp"
 #include "sotto/audit/score_file.hpp"
+#include "sotto/core/digest.hpp"
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/core/paths.hpp"
+#include "sotto/core/stop.hpp"
 #include "sotto/training/checkpoint.hpp"
 #include "verbs.hpp"
 
@@ -104,8 +107,8 @@ std::string describe(const MethodAuditOptions& options, const PreparedRun& run) 
     text += fmt::format(" {} {}", setting.name, setting.value);
   if (options.network)
     text += fmt::format(" network {} weights {}",
-                        public_digest(to_text(options.network->spec)),
-                        public_digest(fmt::format("{}", fmt::join(options.network->weights, " "))));
+                        sha256(to_text(options.network->spec)),
+                        sha256(fmt::format("{}", fmt::join(options.network->weights, " "))));
   return text;
 }
 
@@ -122,19 +125,17 @@ Expected<void> collect_all(const Arguments& arguments,
   auto saved = begin;
   while (scores.runs() < arguments.runs) {
     collect(audit.trial(), std::min(arguments.runs, scores.runs() + kChunk), scores);
-    const bool goes_on = !Progress::interrupted();
+    const bool goes_on = !stop_requested();
     const auto now = std::chrono::steady_clock::now();
     if (shows) {
       const double elapsed = std::chrono::duration<double>(now - begin).count();
       const auto done = static_cast<double>(scores.runs() - before);
       const auto left = static_cast<double>(arguments.runs - scores.runs());
-      fmt::print(stderr,
-                 "\raudit of {}: {} of {} runs a world, {:.0f} s left \x1b[K",
-                 arguments.method.name,
-                 scores.runs(),
-                 arguments.runs,
-                 elapsed * left / done);
-      std::fflush(stderr);
+      say_to_terminal(fmt::format("\raudit of {}: {} of {} runs a world, {:.0f} s left \x1b[K",
+                                  arguments.method.name,
+                                  scores.runs(),
+                                  arguments.runs,
+                                  elapsed * left / done));
     }
     const bool last = !goes_on || scores.runs() == arguments.runs;
     if (!arguments.resume_path.empty() && (last || now - saved > std::chrono::seconds(5))) {
@@ -143,7 +144,7 @@ Expected<void> collect_all(const Arguments& arguments,
     }
     if (!goes_on) break;
   }
-  if (shows) fmt::print(stderr, "\n");
+  if (shows) say("\n");
   return {};
 }
 
@@ -178,24 +179,24 @@ void print_report(const Arguments& arguments,
         {"misses", judged.counts.misses},
         {"judged", judged.counts.trials0},
         {"seconds", seconds}};
-    fmt::print("{}\n", json.dump());
+    print_json(json);
     return;
   }
-  fmt::print("{}{}: {} (claimed epsilon {} at delta {}, {})\n",
-             options.method,
-             options.network ? " on " + options.network->name : "",
-             to_string(report.verdict),
-             options.epsilon,
-             options.delta,
-             to_string(options.relation));
-  fmt::print(
+  tell("{}{}: {} (claimed epsilon {} at delta {}, {})\n",
+       options.method,
+       options.network ? " on " + options.network->name : "",
+       to_string(report.verdict),
+       options.epsilon,
+       options.delta,
+       to_string(options.relation));
+  tell(
       "epsilon is at least {} with confidence {:g} by the claimed trade-off curve ({}), "
       "{} by (epsilon, delta) alone\n",
       text_down(judged.lower_bound, 5),
       options.confidence,
       report.curve,
       text_down(judged.plain_bound, 5));
-  fmt::print(
+  tell(
       "{} runs a world, view {}, canary {}; the best test erred on {} of {} runs without the "
       "canary and on {} of {} with it\n",
       report.runs,
@@ -206,7 +207,7 @@ void print_report(const Arguments& arguments,
       judged.counts.misses,
       judged.counts.trials1);
   if (report.verdict == Verdict::kNotEnoughPower)
-    fmt::print(
+    tell(
         "An epsilon {:g} times the claim would need {} runs a world to be found with "
         "probability {:g}: --runs {}\n",
         kDetectable,
@@ -250,12 +251,11 @@ Expected<int> run_audit(Arguments& arguments) {
   SOTTO_TRY(collect_all(arguments, audit, description, scores));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   if (scores.runs() < arguments.runs) {
-    fmt::print(stderr,
-               "sotto: interrupted after {} of {} runs a world{}.\n",
-               scores.runs(),
-               arguments.runs,
-               arguments.resume_path.empty() ? "; with --resume FILE they would have been kept"
-                                             : "; the same command continues them");
+    say("sotto: interrupted after {} of {} runs a world{}.\n",
+        scores.runs(),
+        arguments.runs,
+        arguments.resume_path.empty() ? "; with --resume FILE they would have been kept"
+                                      : "; the same command continues them");
     return kInterrupted;
   }
   SOTTO_ASSIGN(const AuditReport outcome, report(scores, audit.claim(), audit.judge_options()));

@@ -8,6 +8,7 @@
 
 #include "exit_codes.hpp"
 #include "method_options.hpp"
+#include "printer.hpp"
 #include "sotto/core/directed_text.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/calibrate.hpp"
@@ -53,26 +54,24 @@ Expected<Event> with_multiplier(const std::string& text, double z, Relation rela
 /// divides the budget among the releases that it meets, and all of the budget counts as spent.
 int explain_filter(const Arguments& arguments, Relation relation, const std::string& filter) {
   if (arguments.json) {
-    fmt::print("{}\n",
-               nlohmann::json({{"noise_multiplier", nullptr},
+    print_json(nlohmann::json({{"noise_multiplier", nullptr},
                                {"filter", filter},
                                {"neighbours", to_string(relation)},
                                {"epsilon_upper", arguments.epsilon},
                                {"epsilon", arguments.epsilon},
-                               {"delta", arguments.delta}})
-                   .dump());
+                               {"delta", arguments.delta}}));
     return kSuccess;
   }
-  fmt::print(
+  tell(
       "{} has no single noise multiplier: it chooses the noise of each release as it runs, and the "
       "{} filter refuses the first one that would exceed the budget.\n",
       arguments.method.name,
       filter);
-  fmt::print("a run spends epsilon {} of {} at delta {}, whatever it chooses ({} filter)\n",
-             arguments.epsilon,
-             arguments.epsilon,
-             arguments.delta,
-             filter);
+  tell("a run spends epsilon {} of {} at delta {}, whatever it chooses ({} filter)\n",
+       arguments.epsilon,
+       arguments.epsilon,
+       arguments.delta,
+       filter);
   return kSuccess;
 }
 
@@ -131,27 +130,25 @@ Expected<int> calibrate(const Arguments& arguments) {
   }
   SOTTO_ASSIGN(const double epsilon, accountant->epsilon_upper(terms, arguments.delta));
   if (arguments.json) {
-    fmt::print("{}\n",
-               nlohmann::json({{"noise_multiplier", z},
+    print_json(nlohmann::json({{"noise_multiplier", z},
                                {"event", to_string(event)},
                                {"neighbours", to_string(relation)},
                                {"accountant", accountant->name()},
                                {"epsilon_upper", epsilon},
                                {"epsilon", arguments.epsilon},
-                               {"delta", arguments.delta}})
-                   .dump());
+                               {"delta", arguments.delta}}));
     return kSuccess;
   }
-  fmt::print("noise multiplier {} (noise / sensitivity; sensitivity is {} clip radius under {})\n",
-             text_up(z, 8),
-             relation == Relation::kReplaceOne ? "twice the" : "the",
-             to_string(relation));
-  fmt::print("{} spends epsilon {} of {} at delta {} ({})\n",
-             to_string(event),
-             text_up(epsilon, 8),
-             arguments.epsilon,
-             arguments.delta,
-             accountant->name());
+  tell("noise multiplier {} (noise / sensitivity; sensitivity is {} clip radius under {})\n",
+       text_up(z, 8),
+       relation == Relation::kReplaceOne ? "twice the" : "the",
+       to_string(relation));
+  tell("{} spends epsilon {} of {} at delta {} ({})\n",
+       to_string(event),
+       text_up(epsilon, 8),
+       arguments.epsilon,
+       arguments.delta,
+       accountant->name());
   return kSuccess;
 }
 

@@ -9,6 +9,7 @@
 #include "data_fetch.hpp"
 #include "data_options.hpp"
 #include "exit_codes.hpp"
+#include "printer.hpp"
 #include "sotto/core/paths.hpp"
 #include "sotto/data/synthetic_linear.hpp"
 #include "sotto/data/synthetic_phase.hpp"
@@ -71,29 +72,28 @@ nlohmann::json to_json(const DataInfo& info) {
 }
 
 void print_info(const DataInfo& info) {
-  fmt::print("{}: {}\n", info.path, info.format);
-  fmt::print("units        {} {}{}\n",
-             info.units,
-             info.persons ? "persons" : "rows",
-             info.units_declared ? " (declared)" : "");
-  fmt::print("features     {}\n", info.dim);
+  tell("{}: {}\n", info.path, info.format);
+  tell("units        {} {}{}\n",
+       info.units,
+       info.persons ? "persons" : "rows",
+       info.units_declared ? " (declared)" : "");
+  tell("features     {}\n", info.dim);
   if (info.row_norm_bound > 0)
-    fmt::print("row norm     at most {:.6g} (declared)\n", info.row_norm_bound);
+    tell("row norm     at most {:.6g} (declared)\n", info.row_norm_bound);
   else
-    fmt::print("row norm     no bound declared; train needs --row-norm\n");
-  if (!info.class_names.empty()) fmt::print("classes      {}\n", fmt::join(info.class_names, ", "));
-  for (const auto& note : info.notes) fmt::print("note         {}\n", note);
+    tell("row norm     no bound declared; train needs --row-norm\n");
+  if (!info.class_names.empty()) tell("classes      {}\n", fmt::join(info.class_names, ", "));
+  for (const auto& note : info.notes) tell("note         {}\n", note);
   if (const auto& d = info.diagnostics) {
-    fmt::print("NOT private, for your eyes only:\n");
-    fmt::print("file         {} bytes\n", d->file_bytes);
-    fmt::print("rows         {}, at most {} a unit\n", d->rows, d->largest_unit);
-    if (!d->class_rows.empty()) fmt::print("by class     {}\n", fmt::join(d->class_rows, ", "));
-    fmt::print(
-        "norms        {:.4g} to {:.4g}, mean {:.4g}\n", d->norm_min, d->norm_max, d->norm_mean);
-    fmt::print("density      {:.3g}, {} table of {} bytes\n",
-               d->density,
-               d->sparse ? "sparse" : "dense",
-               d->table_bytes);
+    tell("NOT private, for your eyes only:\n");
+    tell("file         {} bytes\n", d->file_bytes);
+    tell("rows         {}, at most {} a unit\n", d->rows, d->largest_unit);
+    if (!d->class_rows.empty()) tell("by class     {}\n", fmt::join(d->class_rows, ", "));
+    tell("norms        {:.4g} to {:.4g}, mean {:.4g}\n", d->norm_min, d->norm_max, d->norm_mean);
+    tell("density      {:.3g}, {} table of {} bytes\n",
+         d->density,
+         d->sparse ? "sparse" : "dense",
+         d->table_bytes);
   }
 }
 
@@ -105,7 +105,7 @@ Expected<int> info(const Arguments& arguments) {
   SOTTO_ASSIGN(const DataInfo facts,
                describe(options, data, arguments.public_n, arguments.unsafe_diagnostics));
   if (arguments.json)
-    fmt::print("{}\n", to_json(facts).dump());
+    print_json(to_json(facts));
   else
     print_info(facts);
   return kSuccess;
@@ -121,7 +121,7 @@ Expected<int> check(const Arguments& arguments) {
   SOTTO_ASSIGN(LoadOptions options, arguments.data.load_options(arguments.path, labels));
   options.shown_refusals = arguments.shown;
   SOTTO_TRY(load_table(options));
-  fmt::print("{}: every row fits what is declared.\n", arguments.path);
+  tell("{}: every row fits what is declared.\n", arguments.path);
   return kSuccess;
 }
 
@@ -138,13 +138,10 @@ Expected<int> convert(const Arguments& arguments) {
   options.public_rows = true;  // whoever converts rows holds them: all stays in the holder's files
   SOTTO_ASSIGN(const LoadedData data, load_table(options));
   if (data.table.has_units())
-    fmt::print(
-        stderr,
-        "warning: the output has no column for persons: a guarantee for it would be per row, not "
+    say("warning: the output has no column for persons: a guarantee for it would be per row, not "
         "per person.\n");
   SOTTO_TRY(write_table(arguments.output, data.table));
-  fmt::print(
-      "{} written. It holds the same private rows as {}.\n", arguments.output, arguments.path);
+  tell("{} written. It holds the same private rows as {}.\n", arguments.output, arguments.path);
   return kSuccess;
 }
 
@@ -154,11 +151,10 @@ Expected<int> make_phase(const Arguments& arguments) {
     return fail(ErrorKind::kUsage,
                 "--rows, --dim and --label-bound must be positive and --noise not negative.");
   SOTTO_TRY(write_table(arguments.output, make_phase_retrieval(phase).table));
-  fmt::print(
-      "{} written: nobody's data. Train with --loss phase-retrieval:{} --row-norm 1 --dim {}.\n",
-      arguments.output,
-      phase.label_bound,
-      phase.dim);
+  tell("{} written: nobody's data. Train with --loss phase-retrieval:{} --row-norm 1 --dim {}.\n",
+       arguments.output,
+       phase.label_bound,
+       phase.dim);
   return kSuccess;
 }
 
@@ -182,13 +178,13 @@ Expected<int> make(const Arguments& arguments) {
     return fail(ErrorKind::kUsage,
                 fmt::format("unknown kind of data '{}'. Known: linear, signs, sparse.", m.kind));
   SOTTO_TRY(write_table(arguments.output, data.table));
-  fmt::print("{} written: {} made-up rows, {} features", arguments.output, m.rows, m.dim);
+  tell("{} written: {} made-up rows, {} features", arguments.output, m.rows, m.dim);
   if (m.kind != "linear") {
-    fmt::print(", relevant (counted from 1)");
+    tell(", relevant (counted from 1)");
     for (std::size_t k = 0; k < data.relevant.size(); ++k)
-      fmt::print(" {}{}", data.weights[k] > 0 ? "+" : "-", data.relevant[k] + 1);
+      tell(" {}{}", data.weights[k] > 0 ? "+" : "-", data.relevant[k] + 1);
   }
-  fmt::print("\n");
+  tell("\n");
   return kSuccess;
 }
 

@@ -9,7 +9,9 @@
 
 #include "command_line.hpp"
 #include "exit_codes.hpp"
+#include "printer.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/core/json.hpp"
 #include "sotto/data/synthetic.hpp"
 #include "verbs.hpp"
 
@@ -22,7 +24,7 @@ constexpr std::uint64_t kSeed = 1;
 
 /// Shows the command, then really runs it.
 Expected<void> run_shown(const std::vector<std::string>& arguments) {
-  fmt::print("\n$ sotto {}\n", fmt::join(arguments, " "));
+  tell("\n$ sotto {}\n", fmt::join(arguments, " "));
   std::fflush(stdout);
   if (const int code = run_command_line(arguments); code != kSuccess)
     return fail(ErrorKind::kNoModel,
@@ -32,7 +34,7 @@ Expected<void> run_shown(const std::vector<std::string>& arguments) {
 
 Expected<nlohmann::json> read_record(const std::string& path) {
   SOTTO_ASSIGN(const std::string text, read_text_file(path));
-  return nlohmann::json::parse(text);
+  return parse_json(text);
 }
 
 Expected<int> demo(const std::string& folder) {
@@ -43,9 +45,9 @@ Expected<int> demo(const std::string& folder) {
                 fmt::format("can't make the folder {}: {}.", folder, error.message()));
   const auto file = [&](const char* name) { return folder + "/" + name; };
 
-  fmt::print("Making a census-like data set: {} private rows, {} public ones for testing.\n",
-             kTrainRows,
-             kTestRows);
+  tell("Making a census-like data set: {} private rows, {} public ones for testing.\n",
+       kTrainRows,
+       kTestRows);
   SOTTO_TRY(write_census_csv(file("train.csv"), kTrainRows, kSeed, 0));
   SOTTO_TRY(write_census_csv(file("test.csv"), kTestRows, kSeed, 1));
   SOTTO_TRY(write_file_atomically(file("census.toml"), census_schema()));
@@ -71,18 +73,18 @@ Expected<int> demo(const std::string& folder) {
 
   SOTTO_ASSIGN(const nlohmann::json ours, read_record(file("private.run.json")));
   SOTTO_ASSIGN(const nlohmann::json theirs, read_record(file("reference.run.json")));
-  fmt::print("\n{:<28} {:>10} {:>8} {:>14}\n", "", "accuracy", "AUC", "epsilon");
-  fmt::print("{:<28} {:>9.2f}% {:>8.4f} {:>14.4f}\n",
-             "private (dp-gd)",
-             100 * ours["test"]["accuracy"].get<double>(),
-             ours["test"]["auc"].get<double>(),
-             ours["epsilon_spent"].get<double>());
-  fmt::print("{:<28} {:>9.2f}% {:>8.4f} {:>14}\n",
-             "not private (gd)",
-             100 * theirs["test"]["accuracy"].get<double>(),
-             theirs["test"]["auc"].get<double>(),
-             "no guarantee");
-  fmt::print(
+  tell("\n{:<28} {:>10} {:>8} {:>14}\n", "", "accuracy", "AUC", "epsilon");
+  tell("{:<28} {:>9.2f}% {:>8.4f} {:>14.4f}\n",
+       "private (dp-gd)",
+       100 * ours["test"]["accuracy"].get<double>(),
+       ours["test"]["auc"].get<double>(),
+       ours["epsilon_spent"].get<double>());
+  tell("{:<28} {:>9.2f}% {:>8.4f} {:>14}\n",
+       "not private (gd)",
+       100 * theirs["test"]["accuracy"].get<double>(),
+       theirs["test"]["auc"].get<double>(),
+       "no guarantee");
+  tell(
       "\nWhat to try next:\n"
       "  open {} in a browser: the run's report, for your privacy officer\n"
       "  sotto train --epsilon 0.1 ...       less budget: watch the accuracy fall\n"

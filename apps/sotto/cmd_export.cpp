@@ -4,6 +4,7 @@
 #include <string>
 
 #include "exit_codes.hpp"
+#include "printer.hpp"
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/paths.hpp"
@@ -30,14 +31,14 @@ Expected<int> export_model(const Arguments& arguments) {
   SOTTO_TRY(check_writable(arguments.output_path));
   SOTTO_ASSIGN(const Model model, load_model(arguments.model_path));
   SOTTO_TRY(save_onnx(model, arguments.output_path));
-  fmt::print("{} written: {} weights, {}\n",
-             arguments.output_path,
-             model.w.size(),
-             model.privacy.is_private ? fmt::format("epsilon {}, delta {} ({})",
-                                                    text_up(model.privacy.epsilon),
-                                                    text_up(model.privacy.delta),
-                                                    to_string(model.privacy.neighbours))
-                                      : std::string("not private"));
+  tell("{} written: {} weights, {}\n",
+       arguments.output_path,
+       model.w.size(),
+       model.privacy.is_private ? fmt::format("epsilon {}, delta {} ({})",
+                                              text_up(model.privacy.epsilon),
+                                              text_up(model.privacy.delta),
+                                              to_string(model.privacy.neighbours))
+                                : std::string("not private"));
   return kSuccess;
 }
 

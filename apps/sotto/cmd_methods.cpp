@@ -6,6 +6,7 @@
 #include <string>
 
 #include "exit_codes.hpp"
+#include "printer.hpp"
 #include "sotto/optimizer/registry.hpp"
 #include "verbs.hpp"
 
@@ -22,33 +23,33 @@ void print_table() {
     needs = std::max(needs, method.needs.size());
   }
   const auto row = [&](auto&& a, auto&& b, auto&& c, auto&& d) {
-    fmt::print("{:<{}}  {:<{}}  {:<{}}  {}\n", a, name, b, summary, c, needs, d);
+    tell("{:<{}}  {:<{}}  {:<{}}  {}\n", a, name, b, summary, c, needs, d);
   };
   row("method", "what it does", "needs", "guarantees");
   for (const auto& method : methods())
     row(method.name, method.summary, method.needs, method.guarantees);
-  fmt::print("\n`sotto methods NAME` prints a method's options.\n");
+  tell("\n`sotto methods NAME` prints a method's options.\n");
 }
 
 void print_method(const MethodInfo& method) {
-  fmt::print("{}: {}\n", method.name, method.summary);
-  fmt::print("needs {}; {}\n", method.needs, method.guarantees);
-  if (!method.source.empty()) fmt::print("source {} (docs/bibliography.md)\n", method.source);
-  fmt::print("page docs/methods/{}.md\n\n", method.page);
+  tell("{}: {}\n", method.name, method.summary);
+  tell("needs {}; {}\n", method.needs, method.guarantees);
+  if (!method.source.empty()) tell("source {} (docs/bibliography.md)\n", method.source);
+  tell("page docs/methods/{}.md\n\n", method.page);
   std::size_t width = 6;
   for (const auto& option : method.options) width = std::max(width, dashed(option.name).size());
-  fmt::print("{:<{}}  {:<9} {:<9} {}\n", "option", width, "type", "default", "meaning");
+  tell("{:<{}}  {:<9} {:<9} {}\n", "option", width, "type", "default", "meaning");
   for (const auto& option : method.options) {
     const bool is_list = option.type.find('|') != std::string::npos;
-    fmt::print("{:<{}}  {:<9} {:<9} {}{}\n",
-               dashed(option.name),
-               width,
-               is_list ? "word" : option.type,
-               option.default_value,
-               option.meaning,
-               is_list ? " (" + option.type + ")" : "");
+    tell("{:<{}}  {:<9} {:<9} {}{}\n",
+         dashed(option.name),
+         width,
+         is_list ? "word" : option.type,
+         option.default_value,
+         option.meaning,
+         is_list ? " (" + option.type + ")" : "");
   }
-  fmt::print(
+  tell(
       "\nauto: chosen from public facts (n, d, epsilon, delta, row norm); `train` says what it "
       "picked.\n");
 }
@@ -88,12 +89,12 @@ Action add_methods(CLI::App& app) {
       }
       nlohmann::json all = nlohmann::json::array();
       for (const auto& method : methods()) all.push_back(to_json(method));
-      fmt::print("{}\n", all.dump(1));
+      print_json(all, 1);
       return kSuccess;
     }
     SOTTO_ASSIGN(const MethodInfo* method, find_method(arguments->name));
     if (arguments->json)
-      fmt::print("{}\n", to_json(*method).dump(1));
+      print_json(to_json(*method), 1);
     else
       print_method(*method);
     return kSuccess;

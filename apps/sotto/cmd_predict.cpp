@@ -8,6 +8,7 @@
 #include "data_options.hpp"
 #include "exit_codes.hpp"
 #include "network_run.hpp"
+#include "printer.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/paths.hpp"
 #include "sotto/model/metrics.hpp"
@@ -51,7 +52,7 @@ Expected<int> predict(Arguments arguments) {
                                 {"the model", arguments.model_path},
                                 {"--schema", arguments.data.schema_path}},
                                {{"the predictions", arguments.output_path}}));
-  SOTTO_TRY(check_writable(arguments.output_path));
+  SOTTO_TRY(check_writable(arguments.output_path, StreamTargets::kAllowed));
   SOTTO_ASSIGN(const Model model, load_model(arguments.model_path));
   if (!model.network.empty())
     return predict_network({model,
@@ -77,13 +78,15 @@ Expected<int> predict(Arguments arguments) {
   const std::vector<double> values = scores(file.table, model.w);
   SOTTO_TRY(write_file_atomically(
       arguments.output_path,
-      prediction_lines(model, values, classification, arguments.probabilities)));
+      prediction_lines(model, values, classification, arguments.probabilities),
+      FileAccess::kOwner,
+      StreamTargets::kAllowed));
 
   SOTTO_ASSIGN(Regularizer regularizer, Regularizer::parse(model.regularizer));
   if (model.bias) regularizer = regularizer.on_first(features);
   const Metrics metrics = evaluate(file.table, model.w, model.loss, regularizer.value(model.w));
   if (arguments.json)
-    fmt::print("{}\n", to_json(metrics).dump());
+    print_json(to_json(metrics));
   else
     print_metrics(metrics, model.class_names, "predict");
   return kSuccess;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exit_codes.hpp"
+#include "printer.hpp"
 #include "run_outputs.hpp"
 #include "sotto/audit/verify.hpp"
 #include "sotto/core/file.hpp"
@@ -49,7 +50,7 @@ Expected<int> run_report(const Arguments& arguments) {
   std::vector<NamedPath> records;
   for (const auto& path : arguments.paths) records.push_back({"a record", path});
   SOTTO_TRY(check_paths_differ(records, {{"--out", out}, {"--plot", arguments.plot}}));
-  if (!out.empty()) SOTTO_TRY(check_writable(out));
+  if (!out.empty()) SOTTO_TRY(check_writable(out, StreamTargets::kAllowed));
   if (!arguments.plot.empty()) SOTTO_TRY(check_plot(arguments.plot));
   std::vector<ReportedRun> runs;
   bool contradicts = false;
@@ -61,14 +62,17 @@ Expected<int> run_report(const Arguments& arguments) {
   }
   if (!arguments.plot.empty()) {
     SOTTO_TRY(write_plot(run_charts(runs), arguments.plot));
-    fmt::print("{} written\n", arguments.plot);
+    tell("{} written\n", arguments.plot);
   }
   if (!out.empty()) {
     SOTTO_TRY(write_file_atomically(
-        out, runs.size() == 1 ? run_page(runs.front()) : comparison_page(std::move(runs))));
-    fmt::print("{} written\n", out);
+        out,
+        runs.size() == 1 ? run_page(runs.front()) : comparison_page(std::move(runs)),
+        FileAccess::kPublic,
+        StreamTargets::kAllowed));
+    tell("{} written\n", out);
   }
-  if (contradicts) fmt::print(stderr, "sotto: a record contradicts itself; the page says where.\n");
+  if (contradicts) say("sotto: a record contradicts itself; the page says where.\n");
   return contradicts ? kAuditContradicts : kSuccess;
 }
 

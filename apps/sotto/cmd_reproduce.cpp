@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "exit_codes.hpp"
-#include "progress.hpp"
+#include "printer.hpp"
 #include "run_outputs.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/core/json.hpp"
 #include "sotto/core/parallel.hpp"
+#include "sotto/core/stop.hpp"
 #include "sotto/reproduce/data_sets.hpp"
 #include "sotto/reproduce/document.hpp"
 #include "sotto/reproduce/runner.hpp"
@@ -91,7 +93,7 @@ Expected<int> render(const std::string& specs_folder, std::string folder) {
   SOTTO_ASSIGN(const auto all, collected(specs, folder));
   int made = 0;
   const auto plots = check_plot(folder + "/any.svg");
-  if (!plots) fmt::print(stderr, "no plots are drawn: {}\n", plots.error().message);
+  if (!plots) say("no plots are drawn: {}\n", plots.error().message);
   for (const auto& each : all) {
     if (!each.results) continue;
     if (const auto charts = reproduce::charts_of(each.spec, *each.results);
@@ -105,18 +107,18 @@ Expected<int> render(const std::string& specs_folder, std::string folder) {
   SOTTO_TRY(write_file_atomically(
       folder + ".md",
       reproduce::markdown_index(papers, all, fs::path(folder).filename().string())));
-  fmt::print("{} documents written to {}, the index to {}.md\n", made, folder, folder);
+  tell("{} documents written to {}, the index to {}.md\n", made, folder, folder);
   return kSuccess;
 }
 
 void print_list(const std::vector<ReproductionSpec>& specs) {
   for (const auto& spec : specs)
-    fmt::print("{:<22} {:<10} {:<12} {:>3} cells  {}\n",
-               spec.name,
-               spec.paper,
-               spec.shows,
-               spec.cells.size(),
-               spec.title);
+    tell("{:<22} {:<10} {:<12} {:>3} cells  {}\n",
+         spec.name,
+         spec.paper,
+         spec.shows,
+         spec.cells.size(),
+         spec.title);
 }
 
 Expected<std::vector<const ReproductionSpec*>> chosen(const std::vector<ReproductionSpec>& specs,
@@ -154,16 +156,15 @@ Expected<Results> run_one(const ReproductionSpec& spec,
   const bool shows = !arguments.quiet && ::isatty(STDERR_FILENO) == 1;
   options.progress = [&](const std::string& text) {
     if (shows) {
-      fmt::print(stderr, "\r{} \x1b[K", text);
-      std::fflush(stderr);
+      say_to_terminal(fmt::format("\r{} \x1b[K", text));
     }
-    return !Progress::interrupted();
+    return !stop_requested();
   };
   const auto begin = std::chrono::steady_clock::now();
   auto results = reproduce::run(spec, options);
-  if (shows) fmt::print(stderr, "\r\x1b[K");
+  if (shows) say_to_terminal("\r\x1b[K");
   if (!results) return results;
-  SOTTO_TRY(write_file_atomically(base + ".json", to_json(*results).dump(1) + "\n"));
+  SOTTO_TRY(write_file_atomically(base + ".json", json_text(to_json(*results), 1) + "\n"));
   SOTTO_TRY(write_file_atomically(base + ".csv", reproduce::to_csv(spec, *results)));
   const double took =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -171,12 +172,12 @@ Expected<Results> run_one(const ReproductionSpec& spec,
   for (const auto& cell : results->cells)
     missing += (cell.recipe && !cell.recipe->missing.empty()) ||
                (cell.best && !cell.best->missing.empty());
-  fmt::print("{}: {} cells in {:.1f} s{}, {}.html\n",
-             spec.name,
-             results->cells.size(),
-             took,
-             missing > 0 ? fmt::format(" ({} could not be run: see the page)", missing) : "",
-             base);
+  tell("{}: {} cells in {:.1f} s{}, {}.html\n",
+       spec.name,
+       results->cells.size(),
+       took,
+       missing > 0 ? fmt::format(" ({} could not be run: see the page)", missing) : "",
+       base);
   std::fflush(stdout);
   return results;
 }
@@ -200,7 +201,6 @@ Expected<int> run_reproduce(const Arguments& arguments) {
   if (error)
     return fail(ErrorKind::kIo,
                 fmt::format("can't make the folder {}: {}.", arguments.out, error.message()));
-  Progress interrupts("reproduce", /*quiet=*/true);
   SOTTO_ASSIGN(const auto papers, reproduce::load_papers(folder));
   SOTTO_TRY(reproduce::check_claims(papers, specs));
   for (const ReproductionSpec* spec : wanted) {
@@ -212,14 +212,14 @@ Expected<int> run_reproduce(const Arguments& arguments) {
           reproduce::page_of(*spec, *results, claims_about(papers, so_far, *spec))));
       continue;
     }
-    if (!Progress::interrupted()) return tl::unexpected<Error>(results.error());
-    fmt::print(stderr, "sotto: {}\n", results.error().message);
+    if (!stop_requested()) return tl::unexpected<Error>(results.error());
+    say("sotto: {}\n", results.error().message);
     return kInterrupted;
   }
   SOTTO_ASSIGN(const auto all, collected(specs, arguments.out));
   SOTTO_TRY(
       write_file_atomically(arguments.out + "/index.html", reproduce::page_index(papers, all)));
-  fmt::print("index: {}/index.html\n", arguments.out);
+  tell("index: {}/index.html\n", arguments.out);
   return kSuccess;
 }
 

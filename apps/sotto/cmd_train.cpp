@@ -15,9 +15,12 @@
 #include "exit_codes.hpp"
 #include "method_options.hpp"
 #include "network_run.hpp"
+#include "printer.hpp"
 #include "progress.hpp"
 #include "public_test.hpp"
+#include "run_end.hpp"
 #include "run_outputs.hpp"
+#include "sotto/core/digest.hpp"
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/parallel.hpp"
@@ -58,6 +61,7 @@ struct Arguments {
   bool dry_run = false;
   bool json = false;
   bool quiet = false;
+  std::string journal_key;
   std::string config;  ///< only for --help: config_file.cpp has replaced it by its content
 };
 
@@ -104,6 +108,9 @@ Expected<Request> read_request(const Arguments& arguments) {
   train.accountant = arguments.accountant;
   train.seed = arguments.seed;
   train.unsafe_diagnostics = arguments.unsafe_diagnostics;
+  if (!arguments.journal_key.empty()) {
+    SOTTO_ASSIGN(train.journal_key, read_journal_key(arguments.journal_key));
+  }
   return request;
 }
 
@@ -150,24 +157,23 @@ Expected<void> require_row_norm(const PublicProblem& problem, const Request& req
 /// The certificate and what the evaluation log adds.
 void print_measures(const RunRecord& record) {
   if (const auto& certificate = record.gap)
-    fmt::print("certificate  Frank-Wolfe gap {:.4g} ± {:.4g} ({:g} % confidence, paid for)\n",
-               certificate->gap,
-               certificate->half_width,
-               100 * certificate->confidence);
+    tell("certificate  Frank-Wolfe gap {:.4g} ± {:.4g} ({:g} % confidence, paid for)\n",
+         certificate->gap,
+         certificate->half_width,
+         100 * certificate->confidence);
   if (record.population && record.constraint != "none")
-    fmt::print("population   gradient norm {:.4g}, standard error {:.4g} ({} public rows)\n",
-               record.population->norm,
-               record.population->standard_error,
-               record.population->rows);
+    tell("population   gradient norm {:.4g}, standard error {:.4g} ({} public rows)\n",
+         record.population->norm,
+         record.population->standard_error,
+         record.population->rows);
   if (!record.diagnostics) return;
-  fmt::print("NOT private: training objective {:.6f}, gradient norm {:.6f}",
-             record.diagnostics->objective,
-             record.diagnostics->gradient_norm);
+  tell("NOT private: training objective {:.6f}, gradient norm {:.6f}",
+       record.diagnostics->objective,
+       record.diagnostics->gradient_norm);
   if (const auto& norm = record.diagnostics->projected_gradient_norm)
-    fmt::print(", projected gradient norm {:.6f}", *norm);
-  if (const auto& gap = record.diagnostics->frank_wolfe_gap)
-    fmt::print(", Frank-Wolfe gap {:.6f}", *gap);
-  fmt::print(" (--unsafe-diagnostics)\n");
+    tell(", projected gradient norm {:.6f}", *norm);
+  if (const auto& gap = record.diagnostics->frank_wolfe_gap) tell(", Frank-Wolfe gap {:.6f}", *gap);
+  tell(" (--unsafe-diagnostics)\n");
 }
 
 std::string origin_text(const std::string& origin) {
@@ -179,33 +185,27 @@ std::string origin_text(const std::string& origin) {
 void print_prepared(const PreparedRun& run,
                     const PublicProblem& problem,
                     const TrainOptions& options) {
-  fmt::print(stderr, "{}: n {}, dimension {}", run.method->name, problem.n, problem.dimension);
+  say("{}: n {}, dimension {}", run.method->name, problem.n, problem.dimension);
   for (const auto& setting : run.configured.settings)
     if (setting.value != "none")
-      fmt::print(stderr,
-                 ", {} {}{}",
-                 setting.name,
-                 short_number(setting.value),
-                 origin_text(setting.origin));
-  fmt::print(stderr, "\n");
+      say(", {} {}{}", setting.name, short_number(setting.value), origin_text(setting.origin));
+  say("\n");
   if (!run.method->is_private) return;
   if (!run.plan.filter.empty())
-    fmt::print(stderr,
-               "releases are chosen during the run; the {} filter ends it at epsilon {}, delta "
-               "{} ({})\n",
-               run.plan.filter,
-               text_up(run.epsilon_planned, 5),
-               text_up(options.delta),
-               to_string(problem.relation));
+    say("releases are chosen during the run; the {} filter ends it at epsilon {}, delta "
+        "{} ({})\n",
+        run.plan.filter,
+        text_up(run.epsilon_planned, 5),
+        text_up(options.delta),
+        to_string(problem.relation));
   else
-    fmt::print(stderr,
-               "noise multiplier {}{}; the plan costs epsilon {} at delta {} ({}, {})\n",
-               text_up(run.noise_multiplier, 5),
-               options.noise_multiplier ? "" : " (calibrated)",
-               text_up(run.epsilon_planned, 5),
-               text_up(options.delta),
-               to_string(problem.relation),
-               run.accountant->name());
+    say("noise multiplier {}{}; the plan costs epsilon {} at delta {} ({}, {})\n",
+        text_up(run.noise_multiplier, 5),
+        options.noise_multiplier ? "" : " (calibrated)",
+        text_up(run.epsilon_planned, 5),
+        text_up(options.delta),
+        to_string(problem.relation),
+        run.accountant->name());
 }
 
 void print_plan(const PreparedRun& run,
@@ -222,22 +222,22 @@ void print_plan(const PreparedRun& run,
     if (passes) object["passes"] = *passes;
     if (examples_a_second) object["examples_a_second"] = *examples_a_second;
     if (passes && examples_a_second) object["seconds"] = *passes * n / *examples_a_second;
-    fmt::print("{}\n", object.dump());
+    print_json(object);
     return;
   }
   print_prepared(run, problem, options);
   if (run.method->is_private)
-    fmt::print("plan {}\n",
-               run.plan.filter.empty() ? to_string(run.plan.event) : "filter " + run.plan.filter);
+    tell("plan {}\n",
+         run.plan.filter.empty() ? to_string(run.plan.event) : "filter " + run.plan.filter);
   if (passes)
-    fmt::print("cost {:.4g} passes over the data, {:.4g} row visits{}\n",
-               *passes,
-               *passes * n,
-               examples_a_second ? fmt::format(", about {} here at {:.0f} examples a second",
-                                               duration_text(*passes * n / *examples_a_second),
-                                               *examples_a_second)
-                                 : "");
-  for (const auto& warning : run.warnings) fmt::print(stderr, "warning: {}\n", warning);
+    tell("cost {:.4g} passes over the data, {:.4g} row visits{}\n",
+         *passes,
+         *passes * n,
+         examples_a_second ? fmt::format(", about {} here at {:.0f} examples a second",
+                                         duration_text(*passes * n / *examples_a_second),
+                                         *examples_a_second)
+                           : "");
+  for (const auto& warning : run.warnings) say("warning: {}\n", warning);
 }
 
 namespace {
@@ -319,7 +319,7 @@ Expected<int> run_train(const Arguments& arguments) {
   const double load_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (!arguments.quiet && !arguments.json)
-    for (const auto& note : data.notes) fmt::print(stderr, "note: {}\n", note);
+    for (const auto& note : data.notes) say("note: {}\n", note);
 
   double row_norm = arguments.data.row_norm > 0 ? arguments.data.row_norm : data.row_norm_bound;
   if (row_norm == 0 && !request.method->is_private) {
@@ -336,15 +336,17 @@ Expected<int> run_train(const Arguments& arguments) {
   SOTTO_ASSIGN(request.train.checkpoint, arguments.checkpoint.options(arguments.data_path));
   request.train.checkpoint.facts.emplace_back("--loss", to_string(request.loss));
   request.train.checkpoint.facts.emplace_back("--bias", arguments.data.bias ? "given" : "none");
-  request.train.checkpoint.facts.emplace_back("the schema", public_digest(data.schema_text));
+  request.train.checkpoint.facts.emplace_back("the schema", sha256(data.schema_text));
   request.train.checkpoint.facts.emplace_back("the classes",
                                               fmt::format("{}", fmt::join(data.class_names, ", ")));
   SOTTO_ASSIGN(PreparedRun prepared, prepare(problem, request.train));
   const bool talks = !arguments.quiet && !arguments.json;
+  if (has_finished(prepared, arguments.model_path))
+    return tell_finished(arguments.checkpoint, arguments.model_path);
   if (talks) print_prepared(prepared, problem, request.train);
   if (talks) arguments.checkpoint.tell_resumed(prepared);
   if (!arguments.quiet)
-    for (const auto& warning : prepared.warnings) fmt::print(stderr, "warning: {}\n", warning);
+    for (const auto& warning : prepared.warnings) say("warning: {}\n", warning);
 
   // Public test rows are read before anything is spent: a wrong path must not cost budget.
   std::optional<LoadedFile> test;
@@ -369,14 +371,28 @@ Expected<int> run_train(const Arguments& arguments) {
   record.constraint = arguments.constraint;
   record.privacy.test_declared_public = test.has_value();
   record.class_names = data.class_names;
-  if (Progress::interrupted()) {
+  if (result.interrupted) {
     arguments.checkpoint.tell_interrupted(record, request.train.journal_path);
     return kInterrupted;
   }
+  Model model;
+  model.method = record.method;
+  model.loss = request.loss;
+  model.regularizer = record.regularizer;
+  model.w = result.w;
+  model.bias = arguments.data.bias;
+  model.row_norm = arguments.data.row_norm;
+  model.class_names = data.class_names;
+  model.feature_names = data.feature_names;
+  model.schema = data.schema_text;
+  model.privacy = record.privacy;
+  model.certificate = record.certificate;
+  SOTTO_TRY(keep_model(model, arguments.model_path, result));
+
   if (arguments.unsafe_diagnostics) print_timings(load_seconds, result);
   if (!arguments.quiet)
     for (std::size_t k = told; k < record.warnings.size(); ++k)
-      fmt::print(stderr, "warning: {}\n", record.warnings[k]);
+      say("warning: {}\n", record.warnings[k]);
   if (test) {
     record.test =
         evaluate(test->table, result.w, request.loss, problem.regularizer.value(result.w));
@@ -390,32 +406,18 @@ Expected<int> run_train(const Arguments& arguments) {
       record.population = population_gradient(held_out, problem, result.w);
   }
 
-  Model model;
-  model.method = record.method;
-  model.loss = request.loss;
-  model.regularizer = record.regularizer;
-  model.w = result.w;
-  model.bias = arguments.data.bias;
-  model.row_norm = arguments.data.row_norm;
-  model.class_names = data.class_names;
-  model.feature_names = data.feature_names;
-  model.schema = data.schema_text;
-  model.privacy = record.privacy;
-  model.certificate = record.certificate;
-  SOTTO_TRY(save_model(model, arguments.model_path));
-  SOTTO_TRY(arguments.outputs.write(record));
-  arguments.checkpoint.remove();
+  SOTTO_TRY(finish_run(arguments.outputs, record, arguments.checkpoint, arguments.model_path));
 
   if (arguments.json) {
     nlohmann::json json = to_json(record);
     for (const char* curve : {"trace", "spending", "test_curve"}) json.erase(curve);
-    fmt::print("{}\n", json.dump());
+    print_json(json);
   } else {
-    fmt::print("{}\n", brief(record));
-    if (record.certificate) fmt::print("{}\n", to_string(*record.certificate));
+    tell("{}\n", brief(record));
+    if (record.certificate) tell("{}\n", to_string(*record.certificate));
     if (record.test) print_metrics(*record.test, model.class_names, "test");
     print_measures(record);
-    if (!arguments.quiet) fmt::print(stderr, "model written to {}\n", arguments.model_path);
+    if (!arguments.quiet) say("model written to {}\n", arguments.model_path);
   }
   return kSuccess;
 }
@@ -449,6 +451,12 @@ Action add_train(CLI::App& app) {
   verb->add_option("--accountant",
                    a->accountant,
                    "gaussian, zcdp, rdp or pld; default: the tightest that applies")
+      ->group("Privacy");
+  verb->add_option(
+          "--journal-key",
+          a->journal_key,
+          "a file of secret bytes: seals the journal, so that nobody without it can change "
+          "a line unseen")
       ->group("Privacy");
   a->method.add_to(*verb);
   verb->add_option("--loss",

@@ -6,9 +6,11 @@
 #include <string>
 
 #include "exit_codes.hpp"
+#include "printer.hpp"
 #include "sotto/audit/verify.hpp"
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/core/json.hpp"
 #include "verbs.hpp"
 
 namespace sotto::app {
@@ -29,46 +31,42 @@ void print(const Verification& result, bool as_json) {
       prices.push_back({{"name", accountant},
                         {"epsilon", std::isfinite(epsilon) ? nlohmann::json(epsilon) : nullptr},
                         {"claimed", claimed}});
-    fmt::print("{}\n",
-               nlohmann::json(
-                   {{"private", result.is_private},
-                    {"claimed_epsilon",
-                     std::isfinite(result.claimed_epsilon) ? nlohmann::json(result.claimed_epsilon)
-                                                           : nullptr},
-                    {"delta", result.delta},
-                    {"price", std::isfinite(result.price) ? nlohmann::json(result.price) : nullptr},
-                    {"accountants", prices},
-                    {"checks", checks},
-                    {"verdict", result.contradicts() ? "contradicts the claim" : "consistent"}})
-                   .dump());
+    print_json(nlohmann::json(
+        {{"private", result.is_private},
+         {"claimed_epsilon",
+          std::isfinite(result.claimed_epsilon) ? nlohmann::json(result.claimed_epsilon) : nullptr},
+         {"delta", result.delta},
+         {"price", std::isfinite(result.price) ? nlohmann::json(result.price) : nullptr},
+         {"accountants", prices},
+         {"checks", checks},
+         {"verdict", result.contradicts() ? "contradicts the claim" : "consistent"}}));
     return;
   }
   if (result.is_private) {
-    fmt::print("{:<12} {:>12}\n", "accountant", "epsilon");
+    tell("{:<12} {:>12}\n", "accountant", "epsilon");
     for (const auto& [accountant, epsilon, claimed] : result.prices)
-      fmt::print("{:<12} {:>12}{}\n", accountant, text_up(epsilon), claimed ? "   (claimed)" : "");
-    fmt::print("{:<12} {:>12}   at delta {}\n",
-               "the record",
-               text_up(result.claimed_epsilon),
-               text_up(result.delta));
-    fmt::print("{:<12} {:>12}   by what was promised\n\n", "its price", text_up(result.price));
+      tell("{:<12} {:>12}{}\n", accountant, text_up(epsilon), claimed ? "   (claimed)" : "");
+    tell("{:<12} {:>12}   at delta {}\n",
+         "the record",
+         text_up(result.claimed_epsilon),
+         text_up(result.delta));
+    tell("{:<12} {:>12}   by what was promised\n\n", "its price", text_up(result.price));
   }
   for (const auto& [name, outcome, detail] : result.checks)
-    fmt::print("{:<14} {:<24} {}\n", to_string(outcome), name, detail);
-  fmt::print(
-      "\n{}\n",
-      result.contradicts() ? "The record contradicts itself." : "The record holds together.");
+    tell("{:<14} {:<24} {}\n", to_string(outcome), name, detail);
+  tell("\n{}\n",
+       result.contradicts() ? "The record contradicts itself." : "The record holds together.");
 }
 
 Expected<int> run_verify(const Arguments& arguments) {
   SOTTO_ASSIGN(const std::string text, read_text_file(arguments.path));
-  const nlohmann::json record = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (record.is_discarded())
+  const auto record = parse_json(text);
+  if (!record)
     return fail(ErrorKind::kBadData,
-                fmt::format("{} is not JSON, or was cut short. Give the file that `sotto train "
-                            "--record` wrote.",
-                            arguments.path));
-  SOTTO_ASSIGN(const Verification result, verify_record(record));
+                fmt::format("{} is no record: {}. Give the file that `sotto train --record` wrote.",
+                            arguments.path,
+                            record.error().message));
+  SOTTO_ASSIGN(const Verification result, verify_record(*record));
   print(result, arguments.json);
   return result.contradicts() ? kAuditContradicts : kSuccess;
 }

@@ -5,12 +5,16 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <new>
+#include <sstream>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "config_file.hpp"
 #include "exit_codes.hpp"
+#include "printer.hpp"
 #include "sotto/core/version.hpp"
 #include "verbs.hpp"
 
@@ -68,7 +72,7 @@ int run_verb(const std::vector<std::string>& arguments) {
 
   const auto expanded = with_config_file(arguments);
   if (!expanded) {
-    fmt::print(stderr, "sotto: {}\n", expanded.error().message);
+    say("sotto: {}\n", expanded.error().message);
     return exit_code(expanded.error().kind);
   }
   words = *expanded;
@@ -76,13 +80,18 @@ int run_verb(const std::vector<std::string>& arguments) {
     // CLI11 takes them in reverse order.
     app.parse(std::vector<std::string>(expanded->rbegin(), expanded->rend()));
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kSuccess : kUsage;
+    std::ostringstream out;
+    std::ostringstream err;
+    const bool asked = app.exit(error, out, err) == 0;  // --help, --version
+    print_text(out.str());
+    say_text(err.str());
+    return asked ? kSuccess : kUsage;
   }
   for (const auto& [verb, action] : verbs) {
     if (!verb->parsed()) continue;
     const auto code = action();
     if (code) return *code;
-    fmt::print(stderr, "sotto: {}\n", code.error().message);
+    say("sotto: {}\n", code.error().message);
     return exit_code(code.error().kind);
   }
   return kUsage;
@@ -91,16 +100,27 @@ int run_verb(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int run_command_line(const std::vector<std::string>& arguments) {
+  int code = kInternalError;
   try {
-    return run_verb(arguments);
+    code = run_verb(arguments);
+  } catch (const std::bad_alloc&) {
+    say("sotto: not enough memory. What was released until now is in the journal.\n");
+    code = kIoFailure;
+  } catch (const std::system_error& error) {
+    say("sotto: the system refuses: {}. With fewer --threads it may not. What was released until "
+        "now is in the journal.\n",
+        error.what());
+    code = kIoFailure;
   } catch (const std::exception& error) {
-    fmt::print(
-        stderr,
-        "sotto: internal error: {}\nThis is a bug in Sotto; nothing more was released. Please "
+    say("sotto: internal error: {}\nThis is a bug in Sotto; nothing more was released. Please "
         "report it.\n",
         error.what());
-    return kInternalError;
   }
+  if (!flush_printed()) {
+    say("sotto: standard output can't be written; what was printed there is not complete.\n");
+    if (code == kSuccess) code = kIoFailure;
+  }
+  return code;
 }
 
 }  // namespace sotto::app

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "exit_codes.hpp"
+#include "printer.hpp"
 #include "sotto/data/fetch/fetch.hpp"
 
 namespace sotto::app {
@@ -33,7 +34,7 @@ void list() {
     std::int64_t bytes = 0;
     for (const auto& file : set.files)
       for (const auto& kept : file.kept) bytes += kept.bytes;
-    fmt::print("{:<10} {:>7}  {}\n", set.name, size_text(bytes), set.title);
+    tell("{:<10} {:>7}  {}\n", set.name, size_text(bytes), set.title);
   }
 }
 
@@ -49,18 +50,18 @@ Expected<int> run(const Arguments& arguments) {
   options.progress = !arguments.quiet && !arguments.json && ::isatty(STDERR_FILENO) == 1;
   SOTTO_ASSIGN(const auto files, fetch(*set, options, [&](const FetchedFile& file) {
                  if (!arguments.json)
-                   fmt::print("{}: {} bytes, {}\n",
-                              file.path,
-                              file.bytes,
-                              file.was_there ? "there already, checked" : "fetched, checked");
+                   tell("{}: {} bytes, {}\n",
+                        file.path,
+                        file.bytes,
+                        file.was_there ? "there already, checked" : "fetched, checked");
                }));
   if (arguments.json) {
     nlohmann::json list = nlohmann::json::array();
     for (const auto& file : files)
       list.push_back({{"path", file.path}, {"bytes", file.bytes}, {"was_there", file.was_there}});
-    fmt::print("{}\n", nlohmann::json{{"name", set->name}, {"files", list}}.dump());
+    print_json(nlohmann::json{{"name", set->name}, {"files", list}});
   } else if (!set->use.empty() && !arguments.quiet) {
-    fmt::print(stderr, "for example: {}\n", fmt::format(fmt::runtime(set->use), options.folder));
+    say("for example: {}\n", fmt::format(fmt::runtime(set->use), options.folder));
   }
   return kSuccess;
 }

@@ -31,6 +31,8 @@ inline ExitCode exit_code(ErrorKind kind) {
       return kAuditContradicts;
     case ErrorKind::kIo:
       return kIoFailure;
+    case ErrorKind::kInterrupted:
+      return kInterrupted;
     case ErrorKind::kInternal:
       return kInternalError;
   }

@@ -1,3 +1,11 @@
-#include "command_line.hpp"
+#include <sys/prctl.h>
 
-int main(int argc, char** argv) { return sotto::app::run_command_line({argv + 1, argv + argc}); }
+#include "command_line.hpp"
+#include "signals.hpp"
+
+int main(int argc, char** argv) {
+  // Neither rows nor the noise's keys in a core dump, nor for a debugger of another program.
+  ::prctl(PR_SET_DUMPABLE, 0);
+  sotto::app::install_signals();
+  return sotto::app::run_command_line({argv + 1, argv + argc});
+}

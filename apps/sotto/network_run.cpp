@@ -10,8 +10,11 @@
 #include <nlohmann/json.hpp>
 
 #include "exit_codes.hpp"
+#include "printer.hpp"
 #include "progress.hpp"
 #include "public_test.hpp"
+#include "run_end.hpp"
+#include "sotto/core/digest.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/objective/network/engine.hpp"
 #include "sotto/objective/network/features.hpp"
@@ -99,7 +102,7 @@ Expected<int> train_network(NetworkRequest request) {
   const bool talks = !request.quiet && !request.json;
   if (talks)
     for (const auto* notes : {&named.notes, &data.notes})
-      for (const auto& note : *notes) fmt::print(stderr, "note: {}\n", note);
+      for (const auto& note : *notes) say("note: {}\n", note);
   SOTTO_ASSIGN(const NetworkSpec spec,
                fitted_network(request.network,
                               named,
@@ -108,7 +111,7 @@ Expected<int> train_network(NetworkRequest request) {
   SOTTO_TRY(check_classes(spec, std::ssize(data.class_names)));
   SOTTO_ASSIGN(const StartWeights start, start_weights(spec, request.network));
   const Vector& all = start.all;
-  if (!start.warning.empty() && !request.quiet) fmt::print(stderr, "warning: {}\n", start.warning);
+  if (!start.warning.empty() && !request.quiet) say("warning: {}\n", start.warning);
   std::optional<LoadedData> test;
   if (!request.test_path.empty()) {
     SOTTO_ASSIGN(test,
@@ -126,17 +129,19 @@ Expected<int> train_network(NetworkRequest request) {
   for (const auto& [name, text] : {std::pair{"the network", to_text(spec)},
                                    std::pair{"the weights that it starts with", bytes_of(all)},
                                    std::pair{"the classes", joined(data.class_names)}})
-    request.train.checkpoint.facts.emplace_back(name, public_digest(text));
+    request.train.checkpoint.facts.emplace_back(name, sha256(text));
   SOTTO_ASSIGN(PreparedRun prepared, prepare(problem, request.train));
+  if (has_finished(prepared, request.model_path))
+    return tell_finished(request.checkpoint, request.model_path);
   if (talks) print_prepared(prepared, problem, request.train);
   if (talks) request.checkpoint.tell_resumed(prepared);
   if (!request.quiet)
-    for (const auto& warning : prepared.warnings) fmt::print(stderr, "warning: {}\n", warning);
+    for (const auto& warning : prepared.warnings) say("warning: {}\n", warning);
 
   // Only now, since it may take a while: what was wrong with the request has been said.
   const bool freezes = std::any_of(
       spec.layers.begin(), spec.layers.end(), [](const auto& layer) { return layer.frozen; });
-  if (freezes && talks) fmt::print(stderr, "computing the frozen layers' features, once\n");
+  if (freezes && talks) say("computing the frozen layers' features, once\n");
   SOTTO_ASSIGN(const auto features, frozen_features(data.table, spec, all));
   if (features) {
     SOTTO_ASSIGN(engine, NetworkEngine::make(features->table, features->rest));
@@ -154,14 +159,14 @@ Expected<int> train_network(NetworkRequest request) {
   record.network = to_text(spec);
   record.privacy.test_declared_public = test.has_value();
   record.class_names = data.class_names;
-  if (Progress::interrupted()) {
+  if (result.interrupted) {
     request.checkpoint.tell_interrupted(record, request.train.journal_path);
     return kInterrupted;
   }
   if (request.train.unsafe_diagnostics) print_timings(load_seconds, result);
   if (!request.quiet)
     for (std::size_t k = told; k < record.warnings.size(); ++k)
-      fmt::print(stderr, "warning: {}\n", record.warnings[k]);
+      say("warning: {}\n", record.warnings[k]);
   Model model;
   model.method = record.method;
   model.regularizer = record.regularizer;
@@ -170,6 +175,7 @@ Expected<int> train_network(NetworkRequest request) {
   model.class_names = data.class_names;
   model.feature_names = data.feature_names;
   model.privacy = record.privacy;
+  SOTTO_TRY(keep_model(model, request.model_path, result));
   if (test) {
     SOTTO_ASSIGN(record.network_test, evaluate_network(test->table, spec, model.w));
     for (const auto& [step, passes, w] : iterates.take()) {
@@ -179,30 +185,27 @@ Expected<int> train_network(NetworkRequest request) {
       if (!metrics.confusion.empty()) record.test_curve.back().accuracy = metrics.accuracy;
     }
   }
-  SOTTO_TRY(save_model(model, request.model_path));
-  SOTTO_TRY(request.outputs.write(record));
-  request.checkpoint.remove();
+  SOTTO_TRY(finish_run(request.outputs, record, request.checkpoint, request.model_path));
   if (request.json) {
     nlohmann::json json = to_json(record);
     for (const char* curve : {"trace", "spending", "test_curve"}) json.erase(curve);
-    fmt::print("{}\n", json.dump());
+    print_json(json);
     return kSuccess;
   }
-  fmt::print("{}\n", brief(record));
+  tell("{}\n", brief(record));
   if (record.network_test) print_metrics(*record.network_test, model.class_names, "test");
   if (record.diagnostics)
-    fmt::print(
-        "NOT private: training objective {:.6f}, gradient norm {:.6f} (--unsafe-diagnostics)\n",
-        record.diagnostics->objective,
-        record.diagnostics->gradient_norm);
-  if (!request.quiet) fmt::print(stderr, "model written to {}\n", request.model_path);
+    tell("NOT private: training objective {:.6f}, gradient norm {:.6f} (--unsafe-diagnostics)\n",
+         record.diagnostics->objective,
+         record.diagnostics->gradient_norm);
+  if (!request.quiet) say("model written to {}\n", request.model_path);
   return kSuccess;
 }
 
 Expected<int> dry_run_network(const NetworkRequest& request) {
   SOTTO_ASSIGN(const NamedNetwork named, named_network(request.network, request.regression));
   if (!request.quiet && !request.json)
-    for (const auto& note : named.notes) fmt::print(stderr, "note: {}\n", note);
+    for (const auto& note : named.notes) say("note: {}\n", note);
   std::int64_t n = request.public_n;
   SOTTO_ASSIGN(const std::vector<std::string> declared, request.data.class_list());
   const std::int64_t known = known_features(request.network, named);
@@ -272,10 +275,11 @@ Expected<int> predict_network(const NetworkPrediction& request) {
       lines += "\n";
     }
   }
-  SOTTO_TRY(write_file_atomically(request.output_path, lines));
+  SOTTO_TRY(write_file_atomically(
+      request.output_path, lines, FileAccess::kOwner, StreamTargets::kAllowed));
   SOTTO_ASSIGN(const ClassMetrics metrics, evaluate_network(rows.table, spec, model.w));
   if (request.json)
-    fmt::print("{}\n", to_json(metrics).dump());
+    print_json(to_json(metrics));
   else
     print_metrics(metrics, model.class_names, "predict");
   return kSuccess;
@@ -285,14 +289,14 @@ void print_metrics(const ClassMetrics& metrics,
                    const std::vector<std::string>& class_names,
                    const std::string& what) {
   if (metrics.confusion.empty()) {
-    fmt::print(
+    tell(
         "{}: RMSE {:.6g}, loss {:.6g} ({} rows)\n", what, metrics.rmse, metrics.loss, metrics.rows);
     return;
   }
   std::int64_t right = 0;
   for (std::size_t c = 0; c < metrics.confusion.size(); ++c) right += metrics.confusion[c][c];
-  fmt::print("Accuracy = {:.2f}% ({}/{})\n", 100 * metrics.accuracy, right, metrics.rows);
-  fmt::print("{}: loss {:.6f}\n", what, metrics.loss);
+  tell("Accuracy = {:.2f}% ({}/{})\n", 100 * metrics.accuracy, right, metrics.rows);
+  tell("{}: loss {:.6f}\n", what, metrics.loss);
   constexpr std::size_t kMostClasses = 20;  // a table of more would not fit a screen
   if (metrics.confusion.size() > kMostClasses) return;
   const auto name = [&](std::size_t c) {
@@ -301,13 +305,13 @@ void print_metrics(const ClassMetrics& metrics,
   std::size_t width = 6;
   for (std::size_t c = 0; c < metrics.confusion.size(); ++c)
     width = std::max(width, name(c).size() + 1);
-  fmt::print("{:<{}}", "truth", std::max<std::size_t>(width, 7));
-  for (std::size_t c = 0; c < metrics.confusion.size(); ++c) fmt::print("{:>{}}", name(c), width);
-  fmt::print("   (predicted)\n");
+  tell("{:<{}}", "truth", std::max<std::size_t>(width, 7));
+  for (std::size_t c = 0; c < metrics.confusion.size(); ++c) tell("{:>{}}", name(c), width);
+  tell("   (predicted)\n");
   for (std::size_t t = 0; t < metrics.confusion.size(); ++t) {
-    fmt::print("{:<{}}", name(t), std::max<std::size_t>(width, 7));
-    for (const std::int64_t count : metrics.confusion[t]) fmt::print("{:>{}}", count, width);
-    fmt::print("\n");
+    tell("{:<{}}", name(t), std::max<std::size_t>(width, 7));
+    for (const std::int64_t count : metrics.confusion[t]) tell("{:>{}}", count, width);
+    tell("\n");
   }
 }
 

@@ -5,21 +5,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
 
+#include "printer.hpp"
+#include "sotto/core/stop.hpp"
+
 namespace sotto::app {
 namespace {
-
-volatile std::sig_atomic_t interrupt_seen = 0;
-// The first ^C ends the run after its step; a second one ends the program.
-void on_interrupt(int signal) {
-  interrupt_seen = 1;
-  std::signal(signal, SIG_DFL);
-}
 
 constexpr std::size_t kNarrowest = 50;
 
@@ -50,20 +45,12 @@ Progress::Progress(std::string name, bool quiet, std::optional<double> epsilon)
     : view_(std::move(name), epsilon),
       shows_(!quiet && ::isatty(STDERR_FILENO) == 1),
       begin_(std::chrono::steady_clock::now()),
-      last_(begin_) {
-  interrupt_seen = 0;  // that of an earlier run of this process
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
-}
+      last_(begin_) {}
 
-Progress::~Progress() {
-  finish();
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
-}
+Progress::~Progress() { finish(); }
 
 bool Progress::keep_going(const StepReport& report) {
-  if (!shows_) return interrupt_seen == 0;
+  if (!shows_) return !stop_requested();
   const auto now = std::chrono::steady_clock::now();
   view_.step(report.step,
              report.steps,
@@ -76,7 +63,7 @@ bool Progress::keep_going(const StepReport& report) {
     last_ = now;
     draw();
   }
-  return interrupt_seen == 0;
+  return !stop_requested();
 }
 
 void Progress::draw() {
@@ -88,14 +75,11 @@ void Progress::draw() {
   if (open_lines_ > 1) text += fmt::format("\x1b[{}A", open_lines_ - 1);
   for (std::size_t k = 0; k < lines.size(); ++k) text += (k > 0 ? "\n" : "") + lines[k] + "\x1b[K";
   open_lines_ = lines.size();
-  fmt::print(stderr, "{}", text);
-  std::fflush(stderr);
+  say_to_terminal(text);
 }
 
 void Progress::finish() {
-  if (std::exchange(open_lines_, 0) > 0) fmt::print(stderr, "\n");
+  if (std::exchange(open_lines_, 0) > 0) say("\n");
 }
-
-bool Progress::interrupted() { return interrupt_seen != 0; }
 
 }  // namespace sotto::app

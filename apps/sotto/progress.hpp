@@ -13,7 +13,7 @@ namespace sotto::app {
 /// A live view on a terminal: steps, the run's price, the norms of released gradients, time left
 /// and examples a second. The last two depend on the rows: they are for the eyes of whoever runs
 /// it, and no file gets them. Silent where standard error is not a terminal, or when asked to be;
-/// one line where the terminal can't do more. Also turns ^C into an early stop.
+/// one line where the terminal can't do more. Also stops a run after a signal (signals.hpp).
 class Progress final : public Observer {
  public:
   /// `epsilon`: what the run costs, however early it stops; none: it is not private.
@@ -23,8 +23,6 @@ class Progress final : public Observer {
   bool keep_going(const StepReport& report) override;
   /// Ends the view; idempotent.
   void finish();
-
-  static bool interrupted();
 
  private:
   void draw();

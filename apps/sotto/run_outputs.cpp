@@ -13,6 +13,7 @@
 
 #include "command_line.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/core/json.hpp"
 #include "sotto/report/gnuplot.hpp"
 #include "sotto/report/price_record.hpp"
 #include "sotto/report/reported_run.hpp"
@@ -110,7 +111,8 @@ Expected<void> RunOutputs::write(RunRecord& record) const {
   record.options = options_of(*verb_);
   SOTTO_TRY(price_record(record));
   const nlohmann::json json = to_json(record);
-  if (!record_path_.empty()) SOTTO_TRY(write_file_atomically(record_path_, json.dump(1) + "\n"));
+  if (!record_path_.empty())
+    SOTTO_TRY(write_file_atomically(record_path_, json_text(json, 1) + "\n"));
   if (report_path_.empty() && plot_path_.empty()) return {};
   SOTTO_ASSIGN(const ReportedRun run, reported_run(json, record.method, "this run's record"));
   if (!report_path_.empty()) SOTTO_TRY(write_file_atomically(report_path_, run_page(run)));

@@ -7,37 +7,39 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "printer.hpp"
+
 namespace sotto::app {
 
 void print_metrics(const Metrics& metrics,
                    const std::vector<std::string>& class_names,
                    const std::string& what) {
   if (!metrics.classification) {
-    fmt::print("{}: RMSE {:.6g}, MAE {:.6g}, loss {:.6g}, objective {:.6g} ({} rows)\n",
-               what,
-               metrics.rmse,
-               metrics.mae,
-               metrics.loss,
-               metrics.objective,
-               metrics.rows);
+    tell("{}: RMSE {:.6g}, MAE {:.6g}, loss {:.6g}, objective {:.6g} ({} rows)\n",
+         what,
+         metrics.rmse,
+         metrics.mae,
+         metrics.loss,
+         metrics.objective,
+         metrics.rows);
     return;
   }
   const auto& confusion = metrics.confusion;
-  fmt::print("Accuracy = {:.2f}% ({}/{})\n",
-             100 * metrics.accuracy,
-             confusion[0][0] + confusion[1][1],
-             metrics.rows);
-  fmt::print("{}: AUC {}, loss {:.6f}, objective {:.6f}\n",
-             what,
-             std::isnan(metrics.auc) ? "-" : fmt::format("{:.4f}", metrics.auc),
-             metrics.loss,
-             metrics.objective);
+  tell("Accuracy = {:.2f}% ({}/{})\n",
+       100 * metrics.accuracy,
+       confusion[0][0] + confusion[1][1],
+       metrics.rows);
+  tell("{}: AUC {}, loss {:.6f}, objective {:.6f}\n",
+       what,
+       std::isnan(metrics.auc) ? "-" : fmt::format("{:.4f}", metrics.auc),
+       metrics.loss,
+       metrics.objective);
   const std::string negative = class_names.size() == 2 ? class_names[0] : "-1";
   const std::string positive = class_names.size() == 2 ? class_names[1] : "+1";
   const std::size_t width = std::max({std::size_t{9}, negative.size() + 1, positive.size() + 1});
-  fmt::print("{:<12} {:>{}} {:>{}}   (predicted)\n", "truth", negative, width, positive, width);
-  fmt::print("{:<12} {:>{}} {:>{}}\n", negative, confusion[0][0], width, confusion[0][1], width);
-  fmt::print("{:<12} {:>{}} {:>{}}\n", positive, confusion[1][0], width, confusion[1][1], width);
+  tell("{:<12} {:>{}} {:>{}}   (predicted)\n", "truth", negative, width, positive, width);
+  tell("{:<12} {:>{}} {:>{}}\n", negative, confusion[0][0], width, confusion[0][1], width);
+  tell("{:<12} {:>{}} {:>{}}\n", positive, confusion[1][0], width, confusion[1][1], width);
 }
 
 std::string short_number(const std::string& text) {
@@ -73,12 +75,11 @@ std::optional<double> price_of(const PreparedRun& run) {
 }
 
 void print_timings(double load_seconds, const TrainResult& result) {
-  fmt::print(stderr,
-             "NOT private: loaded in {:.3f} s, trained in {:.3f} s, {:.0f} examples a second "
-             "(--unsafe-diagnostics)\n",
-             load_seconds,
-             result.seconds,
-             result.record.gradient_evaluations / std::max(1e-9, result.seconds));
+  say("NOT private: loaded in {:.3f} s, trained in {:.3f} s, {:.0f} examples a second "
+      "(--unsafe-diagnostics)\n",
+      load_seconds,
+      result.seconds,
+      result.record.gradient_evaluations / std::max(1e-9, result.seconds));
 }
 
 std::optional<double> planned_passes(const PreparedRun& run) {

@@ -192,6 +192,7 @@ Expected<OneRunReport> audit_in_one_run(const Engine& engine,
   granted.accountant = prepared.accountant;
   granted.method = prepared.method->name;
   granted.journal_path = train_options.journal_path;
+  granted.journal_key = train_options.journal_key;
   SOTTO_ASSIGN(Ledger ledger, Ledger::open(std::move(granted)));
   const auto stream = [&](Purpose purpose) {
     return train_options.seed ? Stream::seeded(*train_options.seed, purpose)
@@ -202,7 +203,7 @@ Expected<OneRunReport> audit_in_one_run(const Engine& engine,
   Listener listener(oracle, engine);
   SOTTO_ASSIGN(OptimizerResult result,
                prepared.configured.optimizer->run(listener, prepared.noise_multiplier, observer));
-  SOTTO_TRY(ledger.close());
+  SOTTO_TRY(ledger.close(kFinished));
   OneRunReport report;
   report.w = std::move(result.w);
   report.epsilon = ledger.price();

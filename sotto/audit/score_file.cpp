@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/file.hpp"
+#include "sotto/core/json.hpp"
 
 namespace sotto {
 
@@ -18,7 +19,7 @@ Expected<void> save_scores(const std::string& path,
                                {"audit", audit},
                                {"world0", scores.world[0]},
                                {"world1", scores.world[1]}};
-  return write_file_atomically(path, json.dump() + "\n");
+  return write_file_atomically(path, json_text(json) + "\n");
 }
 
 Expected<Scores> load_scores(const std::string& path, const std::string& audit) {
@@ -30,7 +31,7 @@ Expected<Scores> load_scores(const std::string& path, const std::string& audit) 
         ErrorKind::kBadData,
         fmt::format("{}: {} Give another file to --resume, or delete this one.", path, what));
   };
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json json = json_or_discarded(text);
   if (!json.is_object() || json.value("sotto_audit", 0) != 1)
     return refuse("this is not a file of audit scores.");
   if (json.value("audit", std::string()) != audit)

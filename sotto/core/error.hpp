@@ -12,13 +12,14 @@ namespace sotto {
 /// What kind of failure it was; the command line turns it into an exit code
 /// (apps/sotto/exit_codes).
 enum class ErrorKind {
-  kNoModel,   ///< the run ended without a usable model
-  kUsage,     ///< an option or argument is wrong
-  kBadData,   ///< an input file's content is wrong
-  kBudget,    ///< the privacy budget refuses; nothing was released
-  kAudit,     ///< an audit contradicts the claim
-  kIo,        ///< a file can't be read or written
-  kInternal,  ///< a bug
+  kNoModel,      ///< the run ended without a usable model
+  kUsage,        ///< an option or argument is wrong
+  kBadData,      ///< an input file's content is wrong
+  kBudget,       ///< the privacy budget refuses; nothing was released
+  kAudit,        ///< an audit contradicts the claim
+  kIo,           ///< a file can't be read or written
+  kInterrupted,  ///< a signal asked for the end
+  kInternal,     ///< a bug
 };
 
 /// A failure. The text says what, the value, the rule and the remedy, and never quotes a row.

@@ -2,82 +2,415 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
-#include <cstdio>
+#include <climits>
+#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <string>
+#include <limits>
+
+#include "sotto/core/file_system.hpp"
+#include "sotto/core/stop.hpp"
 
 namespace sotto {
 namespace {
 
-std::string temporary_beside(const std::string& path) {
-  return fmt::format("{}.tmp{}", path, ::getpid());
+// ---- Temporary files, for a handler to remove -------------------------------------------------
+
+struct TemporaryName {
+  std::atomic<bool> taken{false};
+  std::atomic<bool> there{false};
+  std::array<char, PATH_MAX> path{};
+};
+constexpr std::size_t kMostTemporaries = 16;
+
+std::array<TemporaryName, kMostTemporaries>& temporaries() {
+  static std::array<TemporaryName, kMostTemporaries> names;
+  return names;
+}
+
+void remember(const std::string& path) {
+  if (path.size() >= PATH_MAX) return;
+  for (TemporaryName& name : temporaries()) {
+    if (name.taken.exchange(true)) continue;
+    std::memcpy(name.path.data(), path.c_str(), path.size() + 1);
+    name.there.store(true);
+    return;
+  }
+}
+
+void forget(const std::string& path) {
+  for (TemporaryName& name : temporaries()) {
+    if (!name.there.load() || path != name.path.data()) continue;
+    name.there.store(false);
+    name.taken.store(false);
+    return;
+  }
+}
+
+// ---- Calls, with their interruptions ------------------------------------------------------------
+
+/// Runs a call again that a signal interrupted, unless the signal asked for the end.
+template <class Call>
+auto again(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR && !stop_requested()) result = call();
+  return result;
+}
+
+tl::unexpected<Error> io_error(std::string message) {
+  return fail(ErrorKind::kIo, std::move(message));
+}
+
+/// What a failed call means: the program was asked to end, or the file can't be used.
+tl::unexpected<Error> failure(int error, const std::string& message) {
+  if (error == EINTR && stop_requested()) return stopped_early();
+  return io_error(fmt::format("{}: {}.", message, std::strerror(error)));
 }
 
 tl::unexpected<Error> cannot_write(const std::string& path, int error) {
-  return fail(
-      ErrorKind::kIo,
-      fmt::format("can't write {}: {}. Choose a path in a folder that exists and is writable.",
+  if (error == EINTR && stop_requested()) return stopped_early();
+  return io_error(
+      fmt::format("can't write {}: {}. Choose a path in a folder that exists and is writable, with "
+                  "room on its disk.",
                   path,
                   std::strerror(error)));
 }
 
-}  // namespace
-
-Expected<void> write_file_atomically(const std::string& path, std::string_view content) {
-  const std::string temporary = temporary_beside(path);
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) return cannot_write(path, errno);
-  int error = 0;
-  for (std::size_t done = 0; done < content.size() && error == 0;) {
-    const ssize_t written = ::write(file, content.data() + done, content.size() - done);
-    if (written >= 0)
-      done += static_cast<std::size_t>(written);
-    else if (errno != EINTR)
-      error = errno;
+int write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written =
+        again([&] { return file_system().write(file, bytes.data(), bytes.size()); });
+    if (written < 0) return errno;
+    if (written == 0) return ENOSPC;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
   }
-  if (error == 0 && ::fsync(file) != 0 && errno != EINVAL) error = errno;
-  ::close(file);
-  if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) return {};
-  ::unlink(temporary.c_str());
-  return cannot_write(path, error);
+  return 0;
 }
 
-Expected<void> check_writable(const std::string& path) {
-  if (std::filesystem::is_directory(path))
-    return fail(ErrorKind::kIo, fmt::format("can't write {}: it is a folder. Name a file.", path));
-  const std::string temporary = temporary_beside(path);
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-  if (file < 0) return cannot_write(path, errno);
-  ::close(file);
-  ::unlink(temporary.c_str());
+Expected<std::string> read_all(int file, const std::string& path, std::int64_t most_bytes) {
+  std::string text;
+  std::array<char, 1 << 16> buffer;
+  for (;;) {
+    const ssize_t got =
+        again([&] { return file_system().read(file, buffer.data(), buffer.size()); });
+    if (got < 0) return failure(errno, fmt::format("reading {} failed half-way", path));
+    if (got == 0) return text;
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+    if (static_cast<std::int64_t>(text.size()) > most_bytes)
+      return fail(ErrorKind::kBadData,
+                  fmt::format("{} is longer than {} MB, which no file of this kind is. Check the "
+                              "path.",
+                              path,
+                              most_bytes >> 20));
+  }
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/// 0 or an error. A file system that can't sync folders keeps their entries by other means.
+int sync_folder_of(const std::string& path) {
+  const std::string folder = folder_of(path);
+  OpenFile file(again(
+      [&] { return file_system().open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0); }));
+  if (file.descriptor() < 0) return errno;
+  if (again([&] { return file_system().sync(file.descriptor()); }) != 0 && errno != EINVAL &&
+      errno != ENOTSUP)
+    return errno;
+  return file.close();
+}
+
+/// A name that nobody can guess and prepare.
+std::string random_name() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number)) std::abort();
+  return fmt::format(".sotto-{:016x}.tmp", number);
+}
+
+}  // namespace
+
+void remove_temporary_files() noexcept {
+  for (TemporaryName& name : temporaries())
+    if (name.there.load()) ::unlink(name.path.data());
+}
+
+OpenFile::~OpenFile() { close(); }
+
+int OpenFile::close() {
+  if (descriptor_ < 0) return 0;
+  // Closed even if it says EINTR; again would close somebody else's.
+  return file_system().close(std::exchange(descriptor_, -1)) == 0 || errno == EINTR ? 0 : errno;
+}
+
+// ---- Atomic files -------------------------------------------------------------------------------
+
+Expected<AtomicFile> AtomicFile::create(const std::string& path,
+                                        FileAccess access,
+                                        StreamTargets streams) {
+  FileSystem& system = file_system();
+  AtomicFile result;
+  result.path_ = path;
+  result.target_ = path;
+  mode_t mode = access == FileAccess::kOwner ? 0600 : 0666;
+  bool replaces = false;
+  struct stat facts {};
+  if (system.stat(path.c_str(), facts) == 0) {
+    if (S_ISDIR(facts.st_mode))
+      return io_error(fmt::format("can't write {}: it is a folder. Name a file.", path));
+    if (!S_ISREG(facts.st_mode)) {
+      if (streams == StreamTargets::kRefused)
+        return io_error(
+            fmt::format("can't write {}: it is a pipe or a device, which keeps nothing. Name a "
+                        "file.",
+                        path));
+      result.file_ =
+          OpenFile(again([&] { return system.open(path.c_str(), O_WRONLY | O_CLOEXEC, 0); }));
+      if (result.file_.descriptor() < 0) return cannot_write(path, errno);
+      return result;
+    }
+    mode = facts.st_mode & 07777;
+    replaces = true;
+    if (char* real = ::realpath(path.c_str(), nullptr)) {
+      result.target_ = real;
+      std::free(real);
+    }
+  } else if (errno != ENOENT) {
+    return cannot_write(path, errno);
+  } else if (system.stat_link(path.c_str(), facts) == 0) {
+    return io_error(
+        fmt::format("can't write {}: it is a link to something that is not there. Name the file "
+                    "itself.",
+                    path));
+  }
+  const std::size_t slash = result.target_.rfind('/');
+  result.temporary_ =
+      (slash == std::string::npos ? "" : result.target_.substr(0, slash + 1)) + random_name();
+  remember(result.temporary_);
+  result.file_ = OpenFile(again([&] {
+    return system.open(result.temporary_.c_str(),
+                       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                       mode & 0666);
+  }));
+  if (result.file_.descriptor() < 0) {
+    const int error = errno;
+    forget(result.temporary_);
+    result.temporary_.clear();
+    return cannot_write(path, error);
+  }
+  if (replaces && system.change_mode(result.file_.descriptor(), mode) != 0)
+    return cannot_write(path, errno);
+  return result;
+}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      target_(std::move(other.target_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      file_(std::move(other.file_)) {}
+
+AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(target_, other.target_);
+  std::swap(temporary_, other.temporary_);
+  std::swap(file_, other.file_);
+  return *this;
+}
+
+AtomicFile::~AtomicFile() {
+  if (temporary_.empty()) return;
+  file_.close();
+  file_system().unlink(temporary_.c_str());
+  forget(temporary_);
+}
+
+Expected<void> AtomicFile::write(std::string_view bytes) {
+  if (const int error = write_all(file_.descriptor(), bytes)) return cannot_write(path_, error);
   return {};
 }
 
-Expected<std::string> read_text_file(const std::string& path) {
-  if (std::filesystem::is_directory(path))
-    return fail(ErrorKind::kIo, fmt::format("can't read {}: it is a folder. Name a file.", path));
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0)
-    return fail(ErrorKind::kIo,
-                fmt::format("can't read {}: {}. Check the path.", path, std::strerror(errno)));
-  // Not a stream, which takes an error for the end of the file.
-  std::string text;
-  std::array<char, 1 << 16> buffer;
-  ssize_t got = 0;
-  while ((got = ::read(file, buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR))
-    if (got > 0) text.append(buffer.data(), static_cast<std::size_t>(got));
-  const int error = got < 0 ? errno : 0;
-  ::close(file);
-  if (error != 0)
-    return fail(ErrorKind::kIo,
-                fmt::format("reading {} failed half-way: {}.", path, std::strerror(error)));
-  return text;
+Expected<void> AtomicFile::commit() {
+  FileSystem& system = file_system();
+  if (temporary_.empty()) {  // a stream has nothing to sync
+    if (const int error = file_.close()) return cannot_write(path_, error);
+    return {};
+  }
+  if (again([&] { return system.sync(file_.descriptor()); }) != 0)
+    return cannot_write(path_, errno);
+  if (const int error = file_.close()) return cannot_write(path_, error);
+  if (system.rename(temporary_.c_str(), target_.c_str()) != 0) return cannot_write(path_, errno);
+  forget(temporary_);
+  temporary_.clear();
+  if (const int error = sync_folder_of(target_))
+    return failure(error, fmt::format("{} is written, but its folder can't be synced", path_));
+  return {};
+}
+
+Expected<void> write_file_atomically(const std::string& path,
+                                     std::string_view content,
+                                     FileAccess access,
+                                     StreamTargets streams) {
+  SOTTO_ASSIGN(AtomicFile file, AtomicFile::create(path, access, streams));
+  SOTTO_TRY(file.write(content));
+  return file.commit();
+}
+
+Expected<void> check_writable(const std::string& path, StreamTargets streams) {
+  struct stat facts {};
+  // Opening a pipe would wait for its reader, who would see the end.
+  if (streams == StreamTargets::kAllowed && file_system().stat(path.c_str(), facts) == 0 &&
+      !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode))
+    return {};
+  SOTTO_TRY(AtomicFile::create(path, FileAccess::kOwner, streams));
+  return {};
+}
+
+// ---- Reading ------------------------------------------------------------------------------------
+
+Expected<std::string> read_text_file(const std::string& path, std::int64_t most_bytes) {
+  FileSystem& system = file_system();
+  OpenFile file(again([&] { return system.open(path.c_str(), O_RDONLY | O_CLOEXEC, 0); }));
+  if (file.descriptor() < 0) {
+    if (errno == EINTR && stop_requested()) return stopped_early();
+    return io_error(fmt::format("can't read {}: {}. Check the path.", path, std::strerror(errno)));
+  }
+  struct stat facts {};
+  if (system.stat(file.descriptor(), facts) != 0)
+    return failure(errno, fmt::format("can't read {}", path));
+  if (S_ISDIR(facts.st_mode))
+    return io_error(fmt::format("can't read {}: it is a folder. Name a file.", path));
+  return read_all(file.descriptor(), path, most_bytes);
+}
+
+Expected<bool> file_exists(const std::string& path) {
+  struct stat facts {};
+  if (file_system().stat_link(path.c_str(), facts) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  return failure(errno, fmt::format("can't look at {}", path));
+}
+
+Expected<void> remove_file(const std::string& path) {
+  if (file_system().unlink(path.c_str()) != 0) {
+    if (errno == ENOENT) return {};
+    return failure(errno, fmt::format("can't remove {}", path));
+  }
+  if (const int error = sync_folder_of(path))
+    return failure(error, fmt::format("can't sync the folder of {}", path));
+  return {};
+}
+
+// ---- Logs ---------------------------------------------------------------------------------------
+
+Expected<AppendLog> AppendLog::open(const std::string& path) {
+  FileSystem& system = file_system();
+  const auto refuse = [&](const std::string& why) {
+    return io_error(fmt::format("can't write to {}: {}", path, why));
+  };
+  // Never through a link, which somebody else may have put there, and never waiting for a pipe.
+  constexpr int kFlags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  bool made = false;
+  OpenFile file(again([&] { return system.open(path.c_str(), kFlags, 0); }));
+  if (file.descriptor() < 0 && errno == ENOENT) {
+    made = true;
+    file =
+        OpenFile(again([&] { return system.open(path.c_str(), kFlags | O_CREAT | O_EXCL, 0600); }));
+  }
+  if (file.descriptor() < 0) {
+    if (errno == EINTR && stop_requested()) return stopped_early();
+    if (errno == ELOOP)
+      return refuse("it is a link, and must be a file. Remove the link, or name another path.");
+    return refuse(fmt::format("{}. Choose a path in a writable folder.", std::strerror(errno)));
+  }
+  struct stat facts {};
+  if (system.stat(file.descriptor(), facts) != 0)
+    return refuse(fmt::format("{}.", std::strerror(errno)));
+  if (!S_ISREG(facts.st_mode))
+    return refuse("it is not a file, and would keep nothing. Name another path.");
+  if (facts.st_uid != ::geteuid())
+    return refuse("it belongs to another user, who could change it. Name another path.");
+  if (again([&] { return system.lock(file.descriptor()); }) != 0) {
+    if (errno == EINTR && stop_requested()) return stopped_early();
+    if (errno == EWOULDBLOCK)
+      return refuse("another run is writing to it. Wait until it has ended, or name another path.");
+    return refuse(fmt::format("it can't be locked ({}). Choose a folder on a local disk.",
+                              std::strerror(errno)));
+  }
+  // Before the first line is: a file whose name a loss of power takes away has no lines.
+  if (made)
+    if (const int error = sync_folder_of(path))
+      return refuse(fmt::format("its folder can't be synced ({}).", std::strerror(error)));
+  AppendLog log(path, std::move(file));
+  // Its size only now: until it was locked somebody else may have been writing.
+  if (system.stat(log.file_.descriptor(), facts) != 0)
+    return refuse(fmt::format("{}.", std::strerror(errno)));
+  log.size_ = facts.st_size;
+  SOTTO_TRY(log.check_is_ours());
+  return log;
+}
+
+Expected<void> AppendLog::check_is_ours() const {
+  struct stat by_name {};
+  struct stat open {};
+  if (file_system().stat(file_.descriptor(), open) != 0)
+    return failure(errno, fmt::format("can't look at {}", path_));
+  if (file_system().stat_link(path_.c_str(), by_name) != 0 || by_name.st_dev != open.st_dev ||
+      by_name.st_ino != open.st_ino)
+    return io_error(
+        fmt::format("{} was removed or replaced while it was in use. Put it back; nothing more was "
+                    "written to it.",
+                    path_));
+  if (open.st_size != size_)
+    return io_error(fmt::format(
+        "{} was changed by another program while it was in use. Nothing more was written to it.",
+        path_));
+  return {};
+}
+
+Expected<std::string> AppendLog::read() {
+  if (again([&] { return file_system().seek(file_.descriptor(), 0, SEEK_SET) < 0 ? -1 : 0; }) < 0)
+    return failure(errno, fmt::format("can't read {}", path_));
+  return read_all(file_.descriptor(), path_, std::numeric_limits<std::int64_t>::max());
+}
+
+tl::unexpected<Error> AppendLog::broken(const std::string& what) {
+  const int error = errno;
+  is_broken_ = true;
+  return failure(error, fmt::format("can't {} {}", what, path_));
+}
+
+Expected<void> AppendLog::cut(std::int64_t size) {
+  if (again([&] { return file_system().truncate(file_.descriptor(), size); }) != 0)
+    return broken("shorten");
+  size_ = size;
+  if (again([&] { return file_system().sync(file_.descriptor()); }) != 0) return broken("sync");
+  return {};
+}
+
+Expected<void> AppendLog::append(std::string_view bytes) {
+  // After half a line the next one would be lost, too.
+  if (is_broken_)
+    return io_error(
+        fmt::format("{} could not be written to before, and nothing more is added to it. Free some "
+                    "space and run again.",
+                    path_));
+  if (auto ours = check_is_ours(); !ours) {
+    is_broken_ = true;
+    return ours;
+  }
+  if (const int error = write_all(file_.descriptor(), bytes)) {
+    errno = error;
+    return broken("write to");
+  }
+  size_ += static_cast<std::int64_t>(bytes.size());
+  if (again([&] { return file_system().sync(file_.descriptor()); }) != 0) return broken("sync");
+  return {};
 }
 
 }  // namespace sotto

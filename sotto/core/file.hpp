@@ -1,20 +1,130 @@
 #pragma once
 
+// Files, whole: what is written appears complete or not at all and outlives a loss of power; what
+// is read is read to its end or refused. Every call goes through core/file_system.
+
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "sotto/core/error.hpp"
 
 namespace sotto {
 
-/// Writes a whole file: to a temporary one beside it, synced, then renamed, so that `path` holds
-/// either what it held before or all of `content`.
-Expected<void> write_file_atomically(const std::string& path, std::string_view content);
+/// Who may read a new file. One that exists keeps its mode.
+enum class FileAccess {
+  kPublic,  ///< public by nature (models, records, reports): the umask decides
+  kOwner,   ///< rows, predictions, checkpoints, journals: its owner alone
+};
+
+/// Where bytes may go other than to a regular file.
+enum class StreamTargets {
+  kRefused,
+  kAllowed,  ///< a pipe or a device is written through (predictions, reports)
+};
+
+/// An open file, closed once.
+class OpenFile {
+ public:
+  OpenFile() = default;
+  explicit OpenFile(int descriptor) : descriptor_(descriptor) {}
+  OpenFile(OpenFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  OpenFile& operator=(OpenFile&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  ~OpenFile();
+
+  int descriptor() const { return descriptor_; }
+  /// 0, or the error of a close that reports what earlier writes did not.
+  int close();
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// A file written as a stream, to a temporary one beside its target that commit() syncs and
+/// renames, and whose folder it syncs: the name holds what it held before or all of it, also after
+/// a loss of power. A link is followed first, so that what it points to is replaced. Without a
+/// commit nothing is left behind.
+class AtomicFile {
+ public:
+  static Expected<AtomicFile> create(const std::string& path,
+                                     FileAccess access,
+                                     StreamTargets streams = StreamTargets::kRefused);
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&& other) noexcept;
+  ~AtomicFile();
+
+  Expected<void> write(std::string_view bytes);
+  Expected<void> commit();
+
+ private:
+  AtomicFile() = default;
+  std::string path_;       ///< as it was given, for messages
+  std::string target_;     ///< with links followed
+  std::string temporary_;  ///< empty: a stream, written through
+  OpenFile file_;
+};
+
+/// An AtomicFile of this content.
+Expected<void> write_file_atomically(const std::string& path,
+                                     std::string_view content,
+                                     FileAccess access = FileAccess::kPublic,
+                                     StreamTargets streams = StreamTargets::kRefused);
 
 /// Succeeds if write_file_atomically(path, …) can be expected to: called before a run starts, so
 /// that a wrong path costs no budget.
-Expected<void> check_writable(const std::string& path);
+Expected<void> check_writable(const std::string& path,
+                              StreamTargets streams = StreamTargets::kRefused);
 
-Expected<std::string> read_text_file(const std::string& path);
+/// Longer files are refused, so that no file can take all memory.
+inline constexpr std::int64_t kMostTextBytes = std::int64_t{1} << 28;
+inline constexpr std::int64_t kMostModelBytes = std::int64_t{1} << 34;
+
+Expected<std::string> read_text_file(const std::string& path,
+                                     std::int64_t most_bytes = kMostTextBytes);
+
+/// Whether there is something of this name. An error of the system (a closed folder, a name that is
+/// too long) is kIo.
+Expected<bool> file_exists(const std::string& path);
+
+/// Gone, also after a loss of power. A file that is not there is gone.
+Expected<void> remove_file(const std::string& path);
+
+/// A file that lines are added to, each on the disk when append() returns. It must be a regular
+/// file of this user, not a link. One program at a time has it open, and only for as long as its
+/// name leads to it: where it was removed, replaced or changed by somebody else, or once a line
+/// could not be written, nothing more is appended.
+class AppendLog {
+ public:
+  /// Made if it is not there, readable by its owner alone.
+  static Expected<AppendLog> open(const std::string& path);
+  AppendLog(AppendLog&&) noexcept = default;
+  AppendLog& operator=(AppendLog&&) noexcept = default;
+
+  /// All that it holds.
+  Expected<std::string> read();
+  /// Keeps the first `size` bytes.
+  Expected<void> cut(std::int64_t size);
+  Expected<void> append(std::string_view bytes);
+  const std::string& path() const { return path_; }
+
+ private:
+  AppendLog(std::string path, OpenFile file) : path_(std::move(path)), file_(std::move(file)) {}
+  Expected<void> check_is_ours() const;
+  tl::unexpected<Error> broken(const std::string& what);
+
+  std::string path_;
+  OpenFile file_;
+  std::int64_t size_ = 0;
+  bool is_broken_ = false;
+};
+
+/// Unlinks the temporary files that are open at this moment. Safe in a signal's handler, for a
+/// program that is about to end.
+void remove_temporary_files() noexcept;
 
 }  // namespace sotto

@@ -4,11 +4,12 @@
 
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <optional>
+#include <sstream>
 #include <vector>
 
+#include "sotto/core/file.hpp"
 #include "sotto/geometry/parse_number.hpp"
 
 namespace sotto {
@@ -33,9 +34,8 @@ std::optional<double> parse_bound(std::string_view text) {
 }
 
 Expected<ConstraintPtr> read_polytope(std::string_view text, const std::string& path) {
-  std::ifstream file(path);
-  if (!file)
-    return fail(ErrorKind::kIo, fmt::format("the file of vertices {} can't be read.", path));
+  SOTTO_ASSIGN(const std::string content, read_text_file(path));
+  std::istringstream file(content);
   std::vector<std::vector<double>> rows;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/file.hpp"
+#include "sotto/core/json.hpp"
 #include "sotto/core/version.hpp"
 #include "sotto/privacy/number_json.hpp"
 
@@ -17,24 +18,31 @@ constexpr int kModelVersion = 1;
 }  // namespace
 
 nlohmann::json to_json(const PrivacyStatement& statement) {
-  return {{"private", statement.is_private},
-          {"epsilon", number_or_null(statement.epsilon)},
-          {"delta", statement.delta},
-          {"neighbours", to_string(statement.neighbours)},
-          {"unit", statement.unit},
-          {"public_n", std::int64_t{statement.public_n}},
-          {"accountant", statement.accountant},
-          {"rule", statement.rule},
-          {"events", statement.events},
-          {"noise_samples", statement.noise_samples},
-          {"insecure_seed", statement.insecure_seed},
-          {"unsafe_diagnostics", statement.unsafe_diagnostics},
-          {"test_declared_public", statement.test_declared_public}};
+  nlohmann::json json = {{"private", statement.is_private && !statement.insecure_seed},
+                         {"epsilon", number_or_null(statement.epsilon)},
+                         {"delta", statement.delta},
+                         {"neighbours", to_string(statement.neighbours)},
+                         {"unit", statement.unit},
+                         {"public_n", std::int64_t{statement.public_n}},
+                         {"accountant", statement.accountant},
+                         {"rule", statement.rule},
+                         {"events", statement.events},
+                         {"noise_samples", statement.noise_samples},
+                         {"insecure_seed", statement.insecure_seed},
+                         {"unsafe_diagnostics", statement.unsafe_diagnostics},
+                         {"test_declared_public", statement.test_declared_public}};
+  // Whoever knows the seed can take the noise away again.
+  if (statement.insecure_seed) json["private_if_seed_secret"] = statement.is_private;
+  if (const auto& journal = statement.journal)
+    json["journal"] = {
+        {"run", journal->run}, {"line", journal->head.line}, {"chain", journal->head.chain}};
+  return json;
 }
 
 Expected<PrivacyStatement> privacy_from_json(const nlohmann::json& json) {
   PrivacyStatement statement;
-  statement.is_private = json.at("private").get<bool>();
+  statement.is_private =
+      json.at("private").get<bool>() || json.value("private_if_seed_secret", false);
   const auto& epsilon = json.at("epsilon");
   statement.epsilon =
       epsilon.is_null() ? std::numeric_limits<double>::infinity() : epsilon.get<double>();
@@ -47,6 +55,10 @@ Expected<PrivacyStatement> privacy_from_json(const nlohmann::json& json) {
   statement.noise_samples = json.at("noise_samples").get<std::int64_t>();
   statement.insecure_seed = json.at("insecure_seed").get<bool>();
   statement.unsafe_diagnostics = json.at("unsafe_diagnostics").get<bool>();
+  if (const auto journal = json.find("journal"); journal != json.end())
+    statement.journal = {
+        journal->at("run").get<std::string>(),
+        {journal->at("line").get<std::int64_t>(), journal->at("chain").get<std::string>()}};
   // Version 0.1 had neither.
   statement.rule = json.value("rule", "");
   statement.test_declared_public = json.value("test_declared_public", false);
@@ -98,11 +110,11 @@ std::string to_text(const Model& model) {
                                  {"weights", std::vector<double>(model.w.begin(), model.w.end())}};
   if (!model.network.empty()) json["network"] = model.network;
   if (model.certificate) json["certificate"] = to_json(*model.certificate);
-  return json.dump(1) + "\n";
+  return json_text(json, 1) + "\n";
 }
 
 Expected<Model> model_from_text(const std::string& text, const std::string& path) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = json_or_discarded(text);
   if (json.is_discarded())
     return fail(ErrorKind::kBadData,
                 fmt::format("{} is not a complete model file: it is cut short or not JSON. Train "
@@ -149,7 +161,7 @@ Expected<void> save_model(const Model& model, const std::string& path) {
 }
 
 Expected<Model> load_model(const std::string& path) {
-  SOTTO_ASSIGN(const std::string text, read_text_file(path));
+  SOTTO_ASSIGN(const std::string text, read_text_file(path, kMostModelBytes));
   return model_from_text(text, path);
 }
 

@@ -11,10 +11,18 @@
 #include "sotto/geometry/loss_info.hpp"
 #include "sotto/geometry/regularizer.hpp"
 #include "sotto/geometry/stationarity.hpp"
+#include "sotto/privacy/journal.hpp"
 #include "sotto/privacy/neighbours.hpp"
 #include "sotto/privacy/public_count.hpp"
 
 namespace sotto {
+
+/// Where a run's charges are: its name in its journal, and the journal's last line before the run
+/// ended, by which a journal is known that was cut back or replaced since.
+struct JournalPlace {
+  std::string run;
+  JournalHead head;
+};
 
 /// What a model promises about the people behind it; travels inside the model file.
 struct PrivacyStatement {
@@ -34,6 +42,7 @@ struct PrivacyStatement {
   bool unsafe_diagnostics = false;
   /// The run was evaluated on test rows, exactly: whoever ran it declared them public.
   bool test_declared_public = false;
+  std::optional<JournalPlace> journal;  ///< none without a journal, and in files of version 0.1
 };
 
 /// A trained model. For a linear one the decision is the sign of <w, x> (classification) or <w, x>

@@ -36,15 +36,6 @@ tl::unexpected<Error> refusal(std::string_view filter, const Event& event, doubl
                           100 * remaining));
 }
 
-// A long double as a double and the rest, which is exact for its 64 bits.
-void archive_sum(Archive& state, const std::string& name, long double& sum) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  auto high = static_cast<double>(sum);
-  auto low = static_cast<double>(sum - static_cast<long double>(high));
-  state(name, high, 0, kInfinity)(name + " rest", low, -kInfinity, kInfinity);
-  sum = static_cast<long double>(high) + static_cast<long double>(low);
-}
-
 // A filter on one number that adds up; long double keeps the sum of many steps exact enough.
 class AdditiveFilter final : public Filter {
  public:
@@ -66,7 +57,6 @@ class AdditiveFilter final : public Filter {
   }
 
   double spent() const override { return static_cast<double>(spent_) / budget_; }
-  void archive(Archive& state) override { archive_sum(state, "spent", spent_); }
 
  private:
   const Accountant& accountant_;
@@ -108,11 +98,6 @@ class RdpFilter final : public Filter {
       least = std::min(least, static_cast<double>(spent_[i]) / budgets_[i]);
     }
     return least;
-  }
-
-  void archive(Archive& state) override {
-    for (std::size_t i = 0; i < spent_.size(); ++i)
-      archive_sum(state, "order " + std::to_string(i), spent_[i]);
   }
 
  private:

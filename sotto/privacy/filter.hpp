@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "sotto/core/archive.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/privacy/calibrate.hpp"
 #include "sotto/privacy/event.hpp"
@@ -30,10 +29,6 @@ class Filter {
   /// The share of the budget that is used up, in [0, 1], and the rest.
   virtual double spent() const = 0;
   double remaining() const { return 1 - spent(); }
-
-  /// What was spent, to the last bit. For runs that a seed repeats exactly: what others have spent
-  /// is for the journal to say.
-  virtual void archive(Archive& state) = 0;
 };
 
 /// Full-batch Gaussian releases while sum mu_t^2 <= mu(epsilon, delta)^2. Loses nothing against the

@@ -1,21 +1,18 @@
 #include "sotto/privacy/journal.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-#include "sotto/core/file.hpp"
+#include "sotto/core/check.hpp"
+#include "sotto/core/digest.hpp"
+#include "sotto/core/json.hpp"
 
 namespace sotto {
 namespace {
@@ -23,10 +20,14 @@ namespace {
 /// The file's lines, each parsed; without the last one if a crash cut it short.
 struct Lines {
   std::vector<nlohmann::json> all;
-  bool ended = true;        ///< the last one by a newline
-  bool torn = false;        ///< it was cut short
-  std::size_t torn_at = 0;  ///< where it begins
+  std::vector<std::string> chains;  ///< of each; empty for lines of version 0.1
+  JournalHead head;                 ///< what the next line follows
+  bool ended = true;                ///< the last one by a newline
+  bool torn = false;                ///< it was cut short
+  std::size_t torn_at = 0;          ///< where it begins
 };
+
+constexpr std::int64_t kMostJournalBytes = std::int64_t{1} << 32;
 
 std::string place(const std::string& path, std::size_t number) {
   return fmt::format("{}:{}", path, number);
@@ -41,29 +42,112 @@ tl::unexpected<Error> refused(const std::string& where, const std::string& why) 
                           why));
 }
 
-Expected<Lines> read_lines(const std::string& path) {
-  SOTTO_ASSIGN(const std::string text, read_text_file(path));
+// How a line ends: what its checksum is called says whether it has a key.
+constexpr std::string_view kChain = ",\"chain\":\"";
+constexpr std::string_view kSeal = ",\"seal\":\"";
+constexpr std::string_view kLineEnd = "\"}";
+constexpr std::size_t kDigits = 64;
+
+std::string checksum(std::string_view key, std::string_view before, std::string_view body) {
+  const std::string text = fmt::format("{}\n{}", before, body);
+  return key.empty() ? sha256(text) : hmac_sha256(key, text);
+}
+
+/// A line's text without its checksum, and that. None: it has none.
+struct Chained {
+  std::string_view body;
+  std::string_view chain;
+  bool sealed = false;
+};
+std::optional<Chained> chained(std::string_view line) {
+  const std::size_t tail = kDigits + kLineEnd.size();
+  if (line.size() < tail || !line.ends_with(kLineEnd)) return std::nullopt;
+  const std::string_view before = line.substr(0, line.size() - tail);
+  const std::string_view digits = line.substr(before.size(), kDigits);
+  for (const std::string_view name : {kChain, kSeal})
+    if (before.ends_with(name))
+      return Chained{before.substr(0, before.size() - name.size()), digits, name == kSeal};
+  return std::nullopt;
+}
+
+/// Checks line after line that each follows from the one before it.
+class ChainReader {
+ public:
+  ChainReader(std::string_view text, std::string_view key) : text_(text), key_(key) {}
+
+  /// The line that begins here; an error says what is wrong with it.
+  Expected<void> add(std::string_view line, std::size_t begin, const nlohmann::json& parsed) {
+    ++head_.line;
+    const auto wrong = [](const char* what) { return fail(ErrorKind::kBadData, what); };
+    const auto ending = chained(line);
+    if (!ending) {
+      if (!head_.chain.empty()) return wrong("it has no checksum, but the line before it has");
+      if (!key_.empty()) return wrong("it is not sealed with a key, but one was given");
+      chains_.emplace_back();
+      return {};
+    }
+    if (ending->sealed && key_.empty())
+      return fail(ErrorKind::kUsage,
+                  "it is sealed with a key, without which nobody can tell whether it was changed: "
+                  "give --journal-key");
+    if (!ending->sealed && !key_.empty())
+      return wrong("it is not sealed with a key, but one was given");
+    // The first of them covers all lines of version 0.1 before it.
+    const std::string before =
+        head_.chain.empty() && begin > 0 ? sha256(text_.substr(0, begin)) : head_.chain;
+    if (checksum(key_, before, ending->body) != ending->chain)
+      return wrong(
+          "its checksum does not follow from the line before it: a line was changed, lost or put "
+          "in, or the key is another");
+    const auto number = parsed.find("line");
+    if (number == parsed.end() || !number->is_number_integer() || *number != head_.line)
+      return wrong("its number is not that of its place");
+    head_.chain = ending->chain;
+    chains_.push_back(head_.chain);
+    return {};
+  }
+
+  const JournalHead& head() const { return head_; }
+  std::vector<std::string> take() { return std::move(chains_); }
+
+ private:
+  std::string_view text_;
+  std::string_view key_;
+  JournalHead head_;
+  std::vector<std::string> chains_;
+};
+
+Expected<Lines> read_lines(std::string_view text, const std::string& path, const std::string& key) {
   Lines lines;
+  ChainReader chain(text, key);
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    nlohmann::json line = nlohmann::json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
-                                                text.begin() + static_cast<std::ptrdiff_t>(end),
-                                                nullptr,
-                                                false);
+    const std::string_view line = text.substr(begin, end - begin);
+    const std::string where = place(path, lines.all.size() + 1);
     lines.ended = end < text.size();
-    if (line.is_discarded()) {
+    auto parsed = parse_json(line);
+    if (!parsed) {
       // A write that did not finish ends the file, without the newline that is its last byte;
       // nothing was released for it.
-      if (lines.ended)
-        return refused(place(path, lines.all.size() + 1),
-                       "this line can't be read, and was not cut short");
+      if (lines.ended) return refused(where, "this line can't be read, and was not cut short");
       lines.torn = true;
       lines.torn_at = begin;
       break;
     }
-    lines.all.push_back(std::move(line));
+    if (auto added = chain.add(line, begin, *parsed); !added) {
+      if (added.error().kind == ErrorKind::kUsage)
+        return fail(ErrorKind::kUsage, fmt::format("{}: {}.", where, added.error().message));
+      return refused(where, added.error().message);
+    }
+    lines.all.push_back(*std::move(parsed));
     begin = end + 1;
   }
+  lines.head = chain.head();
+  if (lines.head.chain.empty() && lines.head.line > 0) {  // all of it is of version 0.1
+    const std::string_view whole = lines.torn ? text.substr(0, lines.torn_at) : text;
+    lines.head.chain = sha256(fmt::format("{}{}", whole, lines.ended || lines.torn ? "" : "\n"));
+  }
+  lines.chains = chain.take();
   return lines;
 }
 
@@ -162,15 +246,24 @@ class RunReader {
         runs_.begin(), runs_.end(), [&](const JournalRun& each) { return each.name == name; });
     if (found == runs_.end()) return no("it continues a run that is not here");
     current_ = static_cast<std::size_t>(found - runs_.begin());
+    if (found->end == kFinished) return no("it continues a run that has finished");
     resumed_[*current_] = true;
+    const Counts reserved = counts_[*current_];
     SOTTO_TRY(state(line, "spent"));
+    // Of version 0.1 a seeded run was set back to its checkpoint.
+    for (const auto& [term, count] : reserved)
+      if (const auto stated = counts_[*current_].find(term);
+          line.contains("line") && (stated == counts_[*current_].end() || stated->second < count))
+        return no("it states less than was charged before it");
     found->closed = false;
+    found->end.clear();
     return {};
   }
 
   Expected<void> close(const nlohmann::json& line) {
     SOTTO_TRY(state(line, "close"));
     runs_[*current_].closed = true;
+    runs_[*current_].end = line.value("end", "");
     return {};
   }
 
@@ -221,6 +314,8 @@ class RunReader {
         __builtin_add_overflow(run.samples, count * samples, &run.samples))
       return no("its 'samples' are out of range");
     run.charged.push_back(Event::repeat(count, event));
+    if (run.promise.rule == PriceRule::kFilter)
+      run.granted.push_back(count == 1 ? event : run.charged.back());
     return {};
   }
 
@@ -248,73 +343,71 @@ Expected<std::vector<JournalRun>> read_runs(const Lines& lines, const std::strin
 
 }  // namespace
 
-Expected<Journal> Journal::open(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (descriptor < 0)
+Expected<Journal> Journal::open(const std::string& path, const std::string& key) {
+  auto log = AppendLog::open(path);
+  if (!log)
     return fail(
-        ErrorKind::kIo,
-        fmt::format("can't open the journal {} for writing: {}. Every charge is written there "
-                    "before its answer exists; choose a model path in a writable folder.",
-                    path,
-                    std::strerror(errno)));
-  Journal journal(path, descriptor);
-  // Two runs at once would not see each other's charges.
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-    return fail(ErrorKind::kIo,
-                fmt::format("another run is writing to the journal {}. Wait until it has ended, or "
-                            "choose another model path.",
-                            path));
+        log.error().kind,
+        fmt::format("the journal can't be used, in which every charge is written before its answer "
+                    "exists: {}",
+                    log.error().message));
+  Journal journal(*std::move(log), key);
+  SOTTO_ASSIGN(const std::string text, journal.log_.read());
   // What follows must start on a line of its own, after lines that can be read.
-  if (const off_t size = ::lseek(descriptor, 0, SEEK_END); size > 0) {
-    SOTTO_ASSIGN(const Lines lines, read_lines(path));
-    SOTTO_TRY(read_runs(lines, path));
-    if (!lines.ended && !lines.torn && ::write(descriptor, "\n", 1) != 1)
-      return fail(ErrorKind::kIo, fmt::format("can't write to the journal {}.", path));
-    if (lines.torn && ::ftruncate(descriptor, static_cast<off_t>(lines.torn_at)) != 0)
-      return fail(
-          ErrorKind::kIo,
-          fmt::format(
-              "can't take the half line off the journal {}: {}.", path, std::strerror(errno)));
-  }
+  SOTTO_ASSIGN(const Lines lines, read_lines(text, path, key));
+  SOTTO_TRY(read_runs(lines, path));
+  if (lines.torn) SOTTO_TRY(journal.log_.cut(static_cast<std::int64_t>(lines.torn_at)));
+  if (!lines.ended && !lines.torn) SOTTO_TRY(journal.log_.append("\n"));
+  journal.head_ = lines.head;
   return journal;
 }
 
-Journal::Journal(Journal&& other) noexcept
-    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-Journal& Journal::operator=(Journal&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
-
-Journal::~Journal() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 Expected<void> Journal::append(const std::string& line) {
-  const std::string text = line + "\n";
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t written = ::write(descriptor_, text.data() + done, text.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0)
-      return fail(
-          ErrorKind::kIo,
-          fmt::format("can't write to the journal {}: {}. Nothing was released for the charge "
-                      "that it refused; free some space and run again.",
-                      path_,
-                      std::strerror(errno)));
-    done += static_cast<std::size_t>(written);
-  }
-  if (::fdatasync(descriptor_) != 0 && errno != EINVAL && errno != EROFS)
-    return fail(ErrorKind::kIo,
-                fmt::format("can't sync the journal {}: {}.", path_, std::strerror(errno)));
+  SOTTO_CHECK(line.ends_with('}') && line.find('\n') == std::string::npos);
+  const std::string body = fmt::format(
+      "{},\"line\":{}", std::string_view(line).substr(0, line.size() - 1), head_.line + 1);
+  const std::string chain = checksum(key_, head_.chain, body);
+  if (auto written = log_.append(
+          fmt::format("{}{}{}{}\n", body, key_.empty() ? kChain : kSeal, chain, kLineEnd));
+      !written)
+    return fail(written.error().kind,
+                fmt::format("{} Nothing was released for the charge that the journal refused.",
+                            written.error().message));
+  head_ = {head_.line + 1, chain};
   return {};
 }
 
-Expected<std::vector<JournalRun>> read_journal(const std::string& path) {
-  SOTTO_ASSIGN(const Lines lines, read_lines(path));
-  return read_runs(lines, path);
+bool JournalContent::holds(const JournalHead& head) const {
+  return head.line >= 1 && head.line <= std::ssize(chains) && !head.chain.empty() &&
+         chains[static_cast<std::size_t>(head.line - 1)] == head.chain;
+}
+
+Expected<JournalContent> read_whole_journal(const std::string& path, const std::string& key) {
+  SOTTO_ASSIGN(const std::string text, read_text_file(path, kMostJournalBytes));
+  SOTTO_ASSIGN(Lines lines, read_lines(text, path, key));
+  JournalContent content;
+  SOTTO_ASSIGN(content.runs, read_runs(lines, path));
+  content.chains = std::move(lines.chains);
+  return content;
+}
+
+Expected<std::vector<JournalRun>> read_journal(const std::string& path, const std::string& key) {
+  SOTTO_ASSIGN(JournalContent content, read_whole_journal(path, key));
+  return std::move(content.runs);
+}
+
+Expected<std::string> read_journal_key(const std::string& path) {
+  constexpr std::int64_t kMostBytes = 4096;
+  constexpr std::size_t kFewest = 16;
+  SOTTO_ASSIGN(std::string key, read_text_file(path, kMostBytes));
+  if (key.size() < kFewest)
+    return fail(ErrorKind::kUsage,
+                fmt::format("the key in {} has {} bytes, too few to be a secret; at least {} are "
+                            "needed, e.g. from `head -c 32 /dev/urandom`.",
+                            path,
+                            key.size(),
+                            kFewest));
+  return key;
 }
 
 Expected<double> price(const JournalRun& run, double delta) {
@@ -326,9 +419,10 @@ Expected<double> price(const JournalRun& run, double delta) {
   return run.closed && charged.terms.empty() ? 0.0 : price_of_promise(run.promise, charged, delta);
 }
 
-Expected<JournalRun> find_run(const std::string& path, const std::string& name) {
-  SOTTO_ASSIGN(const std::vector<JournalRun> runs, read_journal(path));
-  for (const JournalRun& run : runs)
+Expected<JournalRun> find_run(const JournalContent& journal,
+                              const std::string& path,
+                              const std::string& name) {
+  for (const JournalRun& run : journal.runs)
     if (!name.empty() && run.name == name) return run;
   return fail(
       ErrorKind::kBudget,

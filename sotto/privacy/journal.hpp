@@ -1,36 +1,47 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/file.hpp"
 #include "sotto/privacy/event.hpp"
 #include "sotto/privacy/promise.hpp"
 
 namespace sotto {
 
-/// An append-only file of charges, one JSON object a line. append() returns once the line is on
-/// the disk (fdatasync), so a charge outlives a crash of the program or of the machine. An existing
-/// file is continued: runs on the same data add up. Only half a line that a crash left at its end
-/// is taken away, since nothing was released for it. One run at a time writes to it: while it is
-/// open, it is locked.
+/// A place in a journal: a line's number, and its checksum, which follows from all lines up to it.
+struct JournalHead {
+  std::int64_t line = 0;  ///< 0: an empty journal
+  std::string chain;
+};
+
+/// A file of charges, one JSON object per line. append() returns once the line is on the disk, so a
+/// charge outlives a crash of the program or of the machine. An existing file is continued: runs on
+/// the same data add up. Only half a line that a crash left at its end is taken away, since nothing
+/// was released for it. One run at a time writes to it.
+///
+/// Lines are numbered, and each ends with a checksum of itself and of the one before it: what is
+/// changed, lost or put in is seen, up to whoever computes all later checksums again. With a key
+/// (at least 16 secret bytes) nobody without it can. Lines of version 0.1 have neither; the first
+/// line after them covers them all.
 class Journal {
  public:
   /// A file that read_journal refuses is not continued.
-  static Expected<Journal> open(const std::string& path);
-  Journal(Journal&&) noexcept;
-  Journal& operator=(Journal&&) noexcept;
-  ~Journal();
+  static Expected<Journal> open(const std::string& path, const std::string& key = "");
 
+  /// `line`: a JSON object without line breaks.
   Expected<void> append(const std::string& line);
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return log_.path(); }
+  const JournalHead& head() const { return head_; }
 
  private:
-  Journal(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
-  std::string path_;
-  int descriptor_ = -1;
+  Journal(AppendLog log, std::string key) : log_(std::move(log)), key_(std::move(key)) {}
+  AppendLog log_;
+  std::string key_;
+  JournalHead head_;
 };
 
 /// One run as its journal tells it.
@@ -44,19 +55,42 @@ struct JournalRun {
   /// number of noise samples (at most the largest of a release, for every planned one).
   bool states_no_rule = false;
   bool closed = false;         ///< false: the run was killed, `charged` is what it may have spent
+  std::string end;             ///< how it ended, by its closing line; empty: it does not say
   std::vector<Event> charged;  ///< an upper bound on what was released
+  std::vector<Event> granted;  ///< with a filter: its charges, one by one
   std::int64_t samples = 0;
 };
 
+/// How a run ended. A finished one has its model and is not continued.
+inline constexpr const char* kFinished = "finished";
+inline constexpr const char* kEndedEarly = "interrupted";
+
+struct JournalContent {
+  std::vector<JournalRun> runs;
+  std::vector<std::string> chains;  ///< of every line; empty for lines of version 0.1
+
+  /// Whether it holds this place: if not, it was cut back, replaced or written anew since.
+  bool holds(const JournalHead& head) const;
+};
+
 /// Reads a journal back. The last line may be cut short (a crash while it was written): its answer
-/// never left. Any other line that can't be read, or that can't stand where it does (a charge
-/// without a run, outside of its plan or after its end), is a bad-data error with its number: a
-/// journal that lost something would under-count. A run that was interrupted and continued is one
-/// run: its charges are those that the continuation says it began with, and what followed.
-Expected<std::vector<JournalRun>> read_journal(const std::string& path);
+/// never left. Any other line that can't be read, whose checksum does not fit, or that can't stand
+/// where it does (a charge without a run, outside of its plan or after its end), is a bad-data
+/// error with its number: a journal that lost something would under-count. A run that was
+/// interrupted and continued is one run: its charges are those that the continuation says it began
+/// with, and what followed.
+Expected<JournalContent> read_whole_journal(const std::string& path, const std::string& key = "");
+/// Its runs.
+Expected<std::vector<JournalRun>> read_journal(const std::string& path,
+                                               const std::string& key = "");
 
 /// The run of this name in a journal; a budget error if it is not there.
-Expected<JournalRun> find_run(const std::string& path, const std::string& name);
+Expected<JournalRun> find_run(const JournalContent& journal,
+                              const std::string& path,
+                              const std::string& name);
+
+/// The bytes of a key file; kUsage if there are too few to be a secret.
+Expected<std::string> read_journal_key(const std::string& path);
 
 /// What a run of a journal costs at `delta`, by its promise. A bad-data error with the number of
 /// its opening line if that states a budget which can't have granted its plan, or what was charged.

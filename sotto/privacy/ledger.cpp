@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/digest.hpp"
 #include "sotto/core/directed_text.hpp"
+#include "sotto/core/json.hpp"
 
 namespace sotto {
 
@@ -78,8 +80,9 @@ Expected<Ledger> Ledger::open_with_filter(LedgerOptions options) {
 
 Expected<void> Ledger::open_journal() {
   if (!options_.journal_path.empty()) {
-    if (options_.resume) SOTTO_TRY(find_run(options_.journal_path, options_.run));
-    SOTTO_ASSIGN(journal_, Journal::open(options_.journal_path));
+    // A journal that is not there is not that of the run.
+    if (options_.resume) SOTTO_TRY(read_whole_journal(options_.journal_path, options_.journal_key));
+    SOTTO_ASSIGN(journal_, Journal::open(options_.journal_path, options_.journal_key));
   }
   // Only now, when the journal is ours, does it tell what was spent.
   if (options_.resume) SOTTO_TRY(continue_run(*options_.resume));
@@ -88,10 +91,13 @@ Expected<void> Ledger::open_journal() {
     const nlohmann::json line = {{"resume", options_.run},
                                  {"spent", to_string(to_event(spent()))},
                                  {"samples", samples_spent()}};
-    return journal_->append(line.dump());
+    return journal_->append(json_text(line));
   }
+  if (options_.run.empty())
+    options_.run =
+        sha256(fmt::format("{}\n{}", journal_->head().chain, options_.nonce)).substr(0, 32);
   const nlohmann::json line = {
-      {"open", 1},
+      {"open", 2},
       {"run", options_.run},
       {"method", options_.method},
       {"epsilon", options_.budget.epsilon},
@@ -101,7 +107,7 @@ Expected<void> Ledger::open_journal() {
       {"rule", to_string(filter_ ? PriceRule::kFilter : PriceRule::kPlan)},
       {"plan", filter_ ? "filter " + options_.filter : to_string(options_.plan)},
       {"samples", options_.planned_samples}};
-  return journal_->append(line.dump());
+  return journal_->append(json_text(line));
 }
 
 Expected<Receipt> Ledger::charge(const Event& event, std::int64_t samples) {
@@ -156,7 +162,7 @@ Expected<Receipt> Ledger::charge_filter(const Event& event,
   if (journal_) {
     const nlohmann::json line = {
         {"run", options_.run}, {"charge", to_string(event)}, {"count", 1}, {"samples", samples}};
-    SOTTO_TRY(journal_->append(line.dump()));
+    SOTTO_TRY(journal_->append(json_text(line)));
   }
   for (const Term& term : wanted.terms) {
     Account& account = accounts_.try_emplace(term, Account{term, 0, 0, 0}).first->second;
@@ -181,16 +187,18 @@ Expected<void> Ledger::reserve(Account& account, std::int64_t samples) {
                                {"charge", to_string(account.term)},
                                {"count", count},
                                {"samples", samples}};
-  SOTTO_TRY(journal_->append(line.dump()));
+  SOTTO_TRY(journal_->append(json_text(line)));
   account.reserved = count;
   return {};
 }
 
-Expected<void> Ledger::close() {
+Expected<void> Ledger::close(const std::string& how) {
   if (std::exchange(closed_, true) || !journal_) return {};
-  const nlohmann::json line = {
-      {"run", options_.run}, {"close", to_string(to_event(spent()))}, {"samples", samples_spent()}};
-  return journal_->append(line.dump());
+  const nlohmann::json line = {{"run", options_.run},
+                               {"close", to_string(to_event(spent()))},
+                               {"samples", samples_spent()},
+                               {"end", how}};
+  return journal_->append(json_text(line));
 }
 
 CanonicalEvent Ledger::spent() const { return counted(&Account::spent, &Account::lost); }

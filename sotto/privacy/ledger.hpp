@@ -21,9 +21,9 @@ namespace sotto {
 struct LedgerResume {
   CanonicalEvent kept;  ///< charged up to that point: its answers are in the state
   std::int64_t kept_samples = 0;
-  /// With a seed what was released after that point comes out again exactly as before, and is not
-  /// charged again. Without, those releases were paid for and are lost: the journal tells which.
-  bool repeats = false;
+  /// The journal's last line when the state was written. What it holds beyond `kept` was paid for
+  /// and is lost.
+  JournalHead head;
 };
 
 struct LedgerOptions {
@@ -45,8 +45,12 @@ struct LedgerOptions {
   std::string method;
   /// Empty: no journal (tests, and programs that keep their own).
   std::string journal_path;
-  /// The run's name in the journal, by which it can be continued; public.
+  std::string journal_key;  ///< empty: its checksums have none
+  /// The run's name in the journal, by which it is continued; public. Of a new run: empty, and
+  /// open() makes one from the journal's last line and `nonce` (random, or empty for a seeded run,
+  /// whose files shall be the same each time).
   std::string run;
+  std::string nonce;
   std::optional<LedgerResume> resume;
 };
 
@@ -77,9 +81,13 @@ class Ledger {
   /// Pays for one release. Refusals are budget errors and change nothing.
   Expected<Receipt> charge(const Event& event, std::int64_t samples);
 
-  /// Writes the exact total to the journal, when the run has ended. Every later charge is refused;
-  /// a second call does nothing.
-  Expected<void> close();
+  /// Writes the exact total to the journal, when the run has ended, and how: kFinished once its
+  /// model is on the disk, else kEndedEarly. Every later charge is refused; a second call does
+  /// nothing.
+  Expected<void> close(const std::string& how);
+
+  /// The journal's last line; none without a journal.
+  JournalHead journal_head() const { return journal_ ? journal_->head() : JournalHead{}; }
 
   const LedgerOptions& options() const { return options_; }
   const Accountant& accountant() const { return *options_.accountant; }
@@ -91,8 +99,6 @@ class Ledger {
   CanonicalEvent lost() const;
   CanonicalEvent kept() const;
   std::int64_t samples_kept() const { return samples_spent_; }
-  /// The state of a filter, for runs that a seed repeats; nothing else is kept here.
-  void archive(Archive& state);
   /// What the run costs at the budget's delta, whenever it ends: the plan's price, or the budget
   /// of its filter; nothing while nothing was charged.
   double price() const;

@@ -21,19 +21,26 @@ std::int64_t count_of(const CanonicalEvent& event, const Term& wanted) {
 }  // namespace
 
 Expected<void> Ledger::continue_run(const LedgerResume& resume) {
-  CanonicalEvent charged = resume.kept;
-  std::int64_t charged_samples = resume.kept_samples;
-  if (options_.journal_path.empty() && !resume.repeats)
+  if (!journal_)
     return fail(ErrorKind::kUsage,
-                "a run without a seed is continued with its journal, which alone tells what it "
-                "spent since its last checkpoint. Give the journal's path.");
-  if (!options_.journal_path.empty()) {
-    SOTTO_ASSIGN(const JournalRun run, find_run(options_.journal_path, options_.run));
-    if (!resume.repeats) {
-      SOTTO_ASSIGN(charged, canonical(Event::compose(run.charged)));
-      charged_samples = run.samples;
-    }
-  }
+                "a run is continued with its journal, which alone tells what it spent since its "
+                "last checkpoint. Give the journal's path.");
+  SOTTO_ASSIGN(const JournalContent journal,
+               read_whole_journal(options_.journal_path, options_.journal_key));
+  SOTTO_ASSIGN(const JournalRun run, find_run(journal, options_.journal_path, options_.run));
+  if (run.end == kFinished)
+    return fail(ErrorKind::kBudget,
+                "the run of this checkpoint has finished, and its model was written. Nothing was "
+                "released. Remove the checkpoint to start afresh.");
+  if (resume.head.line > 0 && !journal.holds(resume.head))
+    return fail(ErrorKind::kBudget,
+                fmt::format("the journal {} is not the one that this run wrote, or was cut back "
+                            "since: it does not hold line {} as it was. Nothing was released. Put "
+                            "the run's own journal there.",
+                            options_.journal_path,
+                            resume.head.line));
+  SOTTO_ASSIGN(const CanonicalEvent charged, canonical(Event::compose(run.charged)));
+  const std::int64_t charged_samples = run.samples;
   const auto mismatch = [&](const std::string& what) {
     return fail(ErrorKind::kBudget,
                 fmt::format("the checkpoint does not fit the ledger: {}. Nothing was released. "
@@ -62,7 +69,13 @@ Expected<void> Ledger::continue_run(const LedgerResume& resume) {
   }
   samples_spent_ = resume.kept_samples;
   lost_samples_ = charged_samples - resume.kept_samples;
-  if (filter_) SOTTO_TRY(filter_->try_spend(to_event(spent())));
+  // One by one, as they were granted: the filter then is where it was, to the last bit.
+  if (filter_)
+    for (const Event& event : run.granted) SOTTO_TRY(filter_->try_spend(event));
+  if (!filter_) {
+    SOTTO_ASSIGN(const bool granted, fits(CanonicalEvent{relation_, {}}, 0));
+    if (!granted) return mismatch("the journal holds more than a ledger would have granted");
+  }
   return {};
 }
 
@@ -123,10 +136,6 @@ Expected<void> Ledger::check_room(const CanonicalEvent& wanted, std::int64_t sam
   if (room_ < term.count) return refusal();
   room_ -= term.count;
   return {};
-}
-
-void Ledger::archive(Archive& state) {
-  if (filter_) state("filter", *filter_);
 }
 
 }  // namespace sotto

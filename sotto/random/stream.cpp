@@ -1,6 +1,7 @@
 #include "sotto/random/stream.hpp"
 
 #include <openssl/evp.h>
+#include <pthread.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -21,6 +22,11 @@ constexpr std::size_t kLeastRefillBytes = 256;
 constexpr int kBlockBits = 36;
 
 using Key = internal::CounterMode::Key;
+
+void watch_forks() {
+  [[maybe_unused]] static const int once =
+      pthread_atfork(nullptr, nullptr, [] { ++internal::process_number; });
+}
 
 Key system_key() {
   Key key;
@@ -50,6 +56,8 @@ Key derived_key(std::uint64_t seed, Purpose purpose, std::uint64_t instance) {
 
 }  // namespace
 
+std::atomic<std::uint32_t> internal::process_number{0};
+
 struct Stream::State {
   internal::CounterMode cipher;
   std::array<std::byte, kBufferBytes> buffer;
@@ -57,7 +65,10 @@ struct Stream::State {
   std::uint64_t generated = 0;  // bytes of the key stream
   std::size_t refill = kBufferBytes;
 
+  const std::uint32_t process = internal::process_number.load(std::memory_order_relaxed);
+
   State(Key key, bool is_insecure) : cipher(key), insecure(is_insecure) {
+    watch_forks();
     internal::erase(key.data(), key.size());
   }
   ~State() { internal::erase(buffer.data(), buffer.size()); }
@@ -75,11 +86,13 @@ Stream::Stream(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Stream::Stream(Stream&& other) noexcept
     : state_(std::move(other.state_)),
       next_(std::exchange(other.next_, nullptr)),
-      end_(std::exchange(other.end_, nullptr)) {}
+      end_(std::exchange(other.end_, nullptr)),
+      process_(other.process_) {}
 Stream& Stream::operator=(Stream&& other) noexcept {
   state_ = std::move(other.state_);
   next_ = std::exchange(other.next_, nullptr);
   end_ = std::exchange(other.end_, nullptr);
+  process_ = other.process_;
   return *this;
 }
 Stream::~Stream() = default;
@@ -103,7 +116,18 @@ void Stream::skip_to(std::uint64_t position) {
   next_ = end_ = nullptr;
 }
 
+void Stream::check_process() {
+  if (!internal::forked_since(process_)) return;
+  process_ = internal::process_number.load(std::memory_order_relaxed);
+  if (insecure()) return;
+  const std::size_t refill = state_->refill;
+  state_ = std::make_unique<State>(system_key(), false);
+  state_->refill = refill;
+  next_ = end_ = nullptr;
+}
+
 void Stream::go_to(std::uint64_t release, std::uint64_t block, std::size_t bytes) {
+  check_process();
   SOTTO_CHECK(release >= 1 && block < std::uint64_t{1} << (64 - kBlockBits));
   state_->cipher.take_branch(release);
   state_->generated = block << kBlockBits;
@@ -112,6 +136,7 @@ void Stream::go_to(std::uint64_t release, std::uint64_t block, std::size_t bytes
 }
 
 Stream::Section Stream::take(std::size_t bytes) {
+  check_process();
   const auto buffered = static_cast<std::size_t>(end_ - next_);
   const Section section(state_.get(), state_->generated - buffered, bytes);
   if (bytes <= buffered) {
@@ -125,6 +150,8 @@ Stream::Section Stream::take(std::size_t bytes) {
 
 void Stream::Section::read(std::size_t offset, std::span<std::byte> out) const {
   SOTTO_CHECK(offset <= size_ && out.size() <= size_ - offset);
+  // Not in a child process, which would have the parent's bytes.
+  SOTTO_CHECK(state_->insecure || !internal::forked_since(state_->process));
   state_->cipher.generate_shared(begin_ + offset, out);
 }
 
@@ -136,12 +163,12 @@ void Stream::refill() {
 }
 
 void Stream::fill(std::span<std::byte> bytes) {
+  check_process();
   // What becomes noise must not stay behind.
   const auto take_buffered = [this](std::span<std::byte> out) {
     if (out.empty()) return;
-    std::byte* from = state_->buffer.data() + (next_ - state_->buffer.data());
-    std::copy_n(from, out.size(), out.data());
-    internal::erase(from, out.size());
+    std::copy_n(next_, out.size(), out.data());
+    internal::erase(next_, out.size());
     next_ += out.size();
   };
   const std::size_t buffered = std::min(bytes.size(), static_cast<std::size_t>(end_ - next_));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -8,6 +9,16 @@
 #include <span>
 
 namespace sotto {
+
+namespace internal {
+
+/// Grows by one in every child process.
+extern std::atomic<std::uint32_t> process_number;
+inline bool forked_since(std::uint32_t process) {
+  return process_number.load(std::memory_order_relaxed) != process;
+}
+
+}  // namespace internal
 
 /// What a stream's randomness is for. Streams of different purposes never share key material, so a
 /// sampling pattern says nothing about noise.
@@ -21,6 +32,8 @@ enum class Purpose : std::uint8_t {
 
 /// A stream of random bits: AES-256 in counter mode under a key from the operating system. The key
 /// is never shown or stored. A seeded stream is for tests and reproductions only and says so.
+/// After a fork() a secure stream of the child takes a key of its own: with the parent's, two
+/// releases would have the same noise, and their difference none.
 class Stream {
  public:
   /// Fresh key from getrandom(2).
@@ -57,8 +70,10 @@ class Stream {
 
   std::uint64_t next() {  ///< 64 uniform bits
     std::uint64_t word;
-    if (static_cast<std::size_t>(end_ - next_) < sizeof word) return next_after_refill();
+    if (static_cast<std::size_t>(end_ - next_) < sizeof word || internal::forked_since(process_))
+      return next_after_refill();
     std::memcpy(&word, next_, sizeof word);
+    std::memset(next_, 0, sizeof word);  // what becomes noise must not stay behind
     next_ += sizeof word;
     return word;
   }
@@ -70,10 +85,13 @@ class Stream {
   explicit Stream(std::unique_ptr<State> state);
   std::uint64_t next_after_refill();
   void refill();
+  /// In a child process: a key of its own.
+  void check_process();
 
   std::unique_ptr<State> state_;
-  const std::byte* next_ = nullptr;  // what is left of the state's buffer
-  const std::byte* end_ = nullptr;
+  std::byte* next_ = nullptr;  // what is left of the state's buffer
+  std::byte* end_ = nullptr;
+  std::uint32_t process_ = internal::process_number.load(std::memory_order_relaxed);
 };
 
 class Stream::Section {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/file.hpp"
+#include "sotto/core/json.hpp"
 #include "sotto/privacy/promise.hpp"
 
 namespace sotto {
@@ -182,7 +183,7 @@ Expected<ReportedRun> reported_run(const nlohmann::json& json,
 
 Expected<nlohmann::json> load_record(const std::string& path) {
   SOTTO_ASSIGN(const std::string text, read_text_file(path));
-  auto parsed = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  auto parsed = json_or_discarded(text);
   if (parsed.is_discarded())
     return fail(ErrorKind::kBadData,
                 fmt::format("{} is not JSON, or was cut short. Give the file that `sotto train "

@@ -7,6 +7,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "sotto/core/json.hpp"
+
 namespace sotto::reproduce {
 namespace {
 
@@ -123,7 +125,7 @@ json to_json(const Results& results) {
 
 Expected<Results> results_from_json(const std::string& text, const std::string& path) {
   Results results;
-  const json whole = json::parse(text, nullptr, false);
+  const json whole = json_or_discarded(text);
   if (!whole.is_object() || !whole.contains("reproduction"))
     return fail(
         ErrorKind::kBadData,

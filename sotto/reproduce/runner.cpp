@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
 #include <thread>
 #include <utility>
 
+#include "sotto/core/file.hpp"
+#include "sotto/core/json.hpp"
 #include "sotto/core/processor.hpp"
 #include "sotto/core/version.hpp"
 #include "sotto/objective/glm.hpp"
@@ -29,13 +32,17 @@ class Finished {
  public:
   explicit Finished(const std::string& path) {
     if (path.empty()) return;
-    std::ifstream before(path);
-    for (std::string line; std::getline(before, line);) {
-      const auto json = nlohmann::json::parse(line, nullptr, false);
-      if (json.is_object() && json.contains("key")) results_[json["key"]] = json["result"];
+    auto log = AppendLog::open(path);
+    auto before = log ? log->read() : Expected<std::string>("");
+    if (!before) return;
+    std::istringstream lines(*before);
+    for (std::string line; std::getline(lines, line);) {
+      const auto json = parse_json(line);
+      if (json && json->is_object() && json->contains("key"))
+        results_[(*json)["key"]] = (*json)["result"];
     }
-    before.close();
-    file_.open(path, std::ios::app);
+    if (log) log_ = *std::move(log);
+    if (log_ && !before->empty() && !before->ends_with('\n') && !log_->append("\n")) log_.reset();
   }
   const nlohmann::json* find(const std::string& key) const {
     const auto found = results_.find(key);
@@ -43,13 +50,13 @@ class Finished {
   }
   void add(const std::string& key, const nlohmann::json& result) {
     results_[key] = result;
-    if (file_.is_open())
-      file_ << nlohmann::json{{"key", key}, {"result", result}}.dump() << std::endl;
+    // Where it can't be kept it is computed again.
+    if (log_ && !log_->append(json_text(nlohmann::json{{"key", key}, {"result", result}}) + "\n")) log_.reset();
   }
 
  private:
   std::map<std::string, nlohmann::json> results_;
-  std::ofstream file_;
+  std::optional<AppendLog> log_;
 };
 
 /// Data sets that were needed so far. One of each size is kept at a time.

@@ -1,7 +1,6 @@
 #include "sotto/training/checkpoint.hpp"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
 #include <array>
 #include <bit>
@@ -10,23 +9,18 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/digest.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/core/json.hpp"
 
 namespace sotto {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "the file is little-endian");
 
-constexpr std::string_view kMagic = "sotto checkpoint 1\n";
+constexpr std::string_view kMagic = "sotto checkpoint 2\n";
 constexpr std::size_t kDigestBytes = 32;
 constexpr std::size_t kLongestText = 1 << 24;
-
-std::string digest(std::string_view bytes) {
-  std::array<unsigned char, kDigestBytes> out;
-  SOTTO_CHECK(EVP_Digest(bytes.data(), bytes.size(), out.data(), nullptr, EVP_sha256(), nullptr) ==
-              1);
-  return std::string(reinterpret_cast<const char*>(out.data()), out.size());
-}
 
 tl::unexpected<Error> not_one(const std::string& path, const std::string& what) {
   return fail(ErrorKind::kBadData,
@@ -48,13 +42,6 @@ std::size_t entry_bytes(char kind) { return kind == 't' ? 1 : 8; }
 
 }  // namespace
 
-std::string public_digest(std::string_view bytes) {
-  std::string text;
-  for (const char byte : digest(bytes))
-    text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return text;
-}
-
 Expected<void> write_checkpoint(const Checkpoint& checkpoint, const std::string& path) {
   nlohmann::json facts = nlohmann::json::array();
   for (const auto& [name, value] : checkpoint.facts) facts.push_back({name, value});
@@ -64,26 +51,29 @@ Expected<void> write_checkpoint(const Checkpoint& checkpoint, const std::string&
                                {"coin", checkpoint.coin},
                                {"spent", checkpoint.spent},
                                {"samples", checkpoint.samples},
+                               {"journal_line", checkpoint.head.line},
+                               {"journal_chain", checkpoint.head.chain},
                                {"facts", facts}};
-  constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
   std::string content(kMagic);
-  content += head.dump(-1, ' ', false, kReplace) + "\n" + checkpoint.state;
-  content += digest(content);
-  return write_file_atomically(path, content);
+  content += json_text(head) + "\n" + checkpoint.state;
+  content += sha256_bytes(content);
+  return write_file_atomically(path, content, FileAccess::kOwner);
 }
 
 Expected<Checkpoint> read_checkpoint(const std::string& path) {
-  SOTTO_ASSIGN(const std::string content, read_text_file(path));
+  SOTTO_ASSIGN(const std::string content, read_text_file(path, kMostModelBytes));
   const std::string_view all(content);
   if (!all.starts_with(kMagic)) return not_one(path, "it does not begin like one of this version");
   if (all.size() < kMagic.size() + kDigestBytes) return not_one(path, "it is cut short");
   const std::string_view body = all.substr(0, all.size() - kDigestBytes);
-  if (digest(body) != all.substr(body.size()))
+  if (sha256_bytes(body) != all.substr(body.size()))
     return not_one(path, "it is damaged or cut short (its checksum is wrong)");
   const std::size_t end = body.find('\n', kMagic.size());
   if (end == std::string_view::npos) return not_one(path, "it has no header");
-  const auto head =
-      nlohmann::json::parse(body.substr(kMagic.size(), end - kMagic.size()), nullptr, false);
+  SOTTO_ASSIGN(const nlohmann::json head,
+               parse_json(body.substr(kMagic.size(), end - kMagic.size())).map_error([&](Error error) {
+                 return not_one(path, "its header can't be read: " + error.message).value();
+               }));
   try {
     Checkpoint checkpoint;
     checkpoint.run = head.at("run").get<std::string>();
@@ -92,6 +82,8 @@ Expected<Checkpoint> read_checkpoint(const std::string& path) {
     checkpoint.coin = head.at("coin").get<double>();
     checkpoint.spent = head.at("spent").get<std::string>();
     checkpoint.samples = head.at("samples").get<std::int64_t>();
+    checkpoint.head.line = head.at("journal_line").get<std::int64_t>();
+    checkpoint.head.chain = head.at("journal_chain").get<std::string>();
     for (const auto& fact : head.at("facts"))
       checkpoint.facts.emplace_back(fact.at(0).get<std::string>(), fact.at(1).get<std::string>());
     checkpoint.state = std::string(body.substr(end + 1));

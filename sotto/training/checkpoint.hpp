@@ -9,6 +9,7 @@
 
 #include "sotto/core/archive.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/privacy/journal.hpp"
 
 namespace sotto {
 
@@ -18,7 +19,10 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 /// A run's state in a file. It holds released values and public numbers only: never a key, a batch
 /// or a row, nor any function of the rows that was not charged (checkpoint.proof.md).
 ///
-/// The file: a line `sotto checkpoint 1`; a line of JSON with everything here but `state`; the
+/// What the run has cost is not for it to say, but for the journal: `spent` only tells which of the
+/// journal's charges have their answers in the state.
+///
+/// The file: a line `sotto checkpoint 2`; a line of JSON with everything here but `state`; the
 /// state's parts, binary, little-endian; the SHA-256 of all of it.
 struct Checkpoint {
   std::string run;           ///< its name in the journal
@@ -27,6 +31,7 @@ struct Checkpoint {
   double coin = 0;           ///< that random settings were drawn with: public
   std::string spent;         ///< charged for this state, in the grammar of events; or empty
   std::int64_t samples = 0;  ///< noise samples of these charges
+  JournalHead head;          ///< the journal's last line then
   Facts facts;               ///< that must agree
   std::string state;         ///< the parts, as StateWriter wrote them
 };
@@ -87,8 +92,5 @@ class StateReader final : public Archive {
   Eigen::Index dimension_;
   std::string failure_;
 };
-
-/// The SHA-256 of public bytes, in hexadecimal.
-std::string public_digest(std::string_view bytes);
 
 }  // namespace sotto

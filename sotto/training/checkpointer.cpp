@@ -52,7 +52,7 @@ bool Checkpointer::keep_going(const StepReport& report) {
   if (!next_.keep_going(report)) {
     stopped_ = write(report);
     // Nobody will see a model: nothing more may be charged for one.
-    if (ledger_ && stopped_) stopped_ = ledger_->close();
+    if (ledger_ && stopped_) stopped_ = ledger_->close(kEndedEarly);
     return false;
   }
   const std::int64_t every =
@@ -72,6 +72,7 @@ Expected<void> Checkpointer::write(const StepReport& report) {
   if (ledger_) {
     frame_.spent = to_string(to_event(ledger_->kept()));
     frame_.samples = ledger_->samples_kept();
+    frame_.head = ledger_->journal_head();
   }
   return write_checkpoint(frame_, options_.path);
 }

@@ -1,5 +1,7 @@
 #include "sotto/training/run_facts.hpp"
 
+#include "sotto/core/digest.hpp"
+
 #include <fmt/format.h>
 
 #include "sotto/core/version.hpp"
@@ -41,7 +43,7 @@ Facts facts_of(const PublicProblem& problem, const TrainOptions& options, const 
   facts.emplace_back(
       "the plan",
       run.plan.filter.empty() ? to_string(run.plan.event) : "filter " + run.plan.filter);
-  facts.emplace_back("the start", public_digest(bytes_of(problem.start)));
+  facts.emplace_back("the start", sha256(bytes_of(problem.start)));
   facts.insert(facts.end(), options.checkpoint.facts.begin(), options.checkpoint.facts.end());
   return facts;
 }

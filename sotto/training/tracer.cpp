@@ -90,7 +90,8 @@ bool Tracer::keep_going(const StepReport& step) {
     return TracePoint{report.step, report.step_size, report.gradient_norm, report.passes};
   });
   if (ledger_) spending_.offer(report.step, [&] { return spent_after(report.step); });
-  return next_.keep_going(report);
+  stopped_ = !next_.keep_going(report) && report.step < report.steps;
+  return !stopped_;
 }
 
 std::vector<SpentPoint> Tracer::spending(std::int64_t steps) {

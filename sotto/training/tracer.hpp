@@ -21,6 +21,9 @@ class Tracer final : public Observer {
 
   bool keep_going(const StepReport& step) override;
 
+  /// Whether the observer stopped the run before its last step. After that step it is too late.
+  bool stopped() const { return stopped_; }
+
   std::vector<TracePoint> trace() { return trace_.take(); }
   /// With the run's end, whatever it released after the last step included.
   std::vector<SpentPoint> spending(std::int64_t steps);
@@ -35,6 +38,7 @@ class Tracer final : public Observer {
   std::function<double()> row_visits_;
   double n_;
   const Ledger* ledger_;
+  bool stopped_ = false;
   Thinned<TracePoint> trace_;
   Thinned<SpentPoint> spending_;
 };

@@ -89,7 +89,8 @@ Expected<void> prepare_checkpoint(PreparedRun& run, const TrainOptions& options)
     return fail(ErrorKind::kUsage,
                 fmt::format("--every must be at least 1 step, but is {}.", *checkpoint.every));
   SOTTO_TRY(check_writable(checkpoint.path));
-  if (!std::filesystem::exists(checkpoint.path)) return {};
+  SOTTO_ASSIGN(const bool there, file_exists(checkpoint.path));
+  if (!there) return {};
   if (!checkpoint.resume)
     return fail(
         ErrorKind::kUsage,
@@ -112,17 +113,18 @@ Expected<void> compare_checkpoint(PreparedRun& run,
 
 /// What the ledger must know of the run that is continued.
 Expected<LedgerResume> ledger_resume(const Checkpoint& checkpoint,
-                                     const PublicProblem& problem,
-                                     const TrainOptions& options) {
+                                     const PublicProblem& problem) {
   SOTTO_ASSIGN(const Event kept, parse_event(checkpoint.spent, problem.relation));
   LedgerResume resume;
   SOTTO_ASSIGN(resume.kept, canonical(kept));
   resume.kept_samples = checkpoint.samples;
-  resume.repeats = options.seed.has_value();
+  resume.head = checkpoint.head;
   return resume;
 }
 
-std::string new_run_name() {
+/// What makes a run's name its own. Empty for a seeded run, whose files are the same each time.
+std::string nonce_of(const TrainOptions& options) {
+  if (options.seed) return "";
   Stream stream = Stream::secure(Purpose::kSelection);
   const std::uint64_t first = stream.next();
   return fmt::format("{:016x}{:016x}", first, stream.next());
@@ -269,16 +271,14 @@ Expected<TrainResult> train(const Engine& engine,
   OptimizerResult answer;
   double evaluations = 0;
   double visits = 0;
-  const std::string run_name = prepared.resumed ? prepared.resumed->run : new_run_name();
   const auto run = [&](auto& oracle, Ledger* ledger) -> Expected<void> {
     Tracer tracer(
         observer, [&] { return oracle.row_visits(); }, problem.n, ledger);
     const Archived around = [&](Archive& state) {
       state("oracle", oracle)("trace", tracer);
-      if (ledger && options.seed) state("ledger", *ledger);
     };
     Checkpoint frame;
-    frame.run = run_name;
+    frame.run = ledger ? ledger->options().run : "";
     frame.coin = prepared.coin;
     frame.facts = prepared.facts;
     Checkpointer checkpointer(tracer,
@@ -294,6 +294,7 @@ Expected<TrainResult> train(const Engine& engine,
     SOTTO_ASSIGN(answer, optimizer.run(oracle, prepared.noise_multiplier, watcher));
     result.seconds = seconds_since(begin);
     SOTTO_TRY(checkpointer.stopped());
+    result.interrupted = tracer.stopped();
     if (!checkpointer.trouble().empty()) record.warnings.push_back(checkpointer.trouble());
     record.trace = tracer.trace();
     record.spending = tracer.spending(answer.steps);
@@ -309,9 +310,11 @@ Expected<TrainResult> train(const Engine& engine,
     granted.accountant = prepared.accountant;
     granted.method = record.method;
     granted.journal_path = options.journal_path;
-    granted.run = run_name;
+    granted.journal_key = options.journal_key;
+    granted.nonce = nonce_of(options);
     if (prepared.resumed) {
-      SOTTO_ASSIGN(granted.resume, ledger_resume(*prepared.resumed, problem, options));
+      granted.run = prepared.resumed->run;
+      SOTTO_ASSIGN(granted.resume, ledger_resume(*prepared.resumed, problem));
     }
     SOTTO_ASSIGN(Ledger ledger, Ledger::open(std::move(granted)));
     PrivateOracle oracle(engine,
@@ -320,7 +323,8 @@ Expected<TrainResult> train(const Engine& engine,
                          make_stream(options, Purpose::kSampling),
                          make_stream(options, Purpose::kNoise));
     SOTTO_TRY(run(oracle, &ledger));
-    SOTTO_TRY(ledger.close());
+    // A finished run is closed once its model is kept.
+    if (result.interrupted) SOTTO_TRY(ledger.close(kEndedEarly));
     record.privacy.epsilon = ledger.price();
     record.privacy.rule =
         to_string(prepared.plan.filter.empty() ? PriceRule::kPlan : PriceRule::kFilter);
@@ -345,6 +349,9 @@ Expected<TrainResult> train(const Engine& engine,
     visits = oracle.row_visits();
     for (const auto& [sampling, count] : oracle.drawn())
       record.drawn.push_back({to_string(sampling), count});
+    if (!options.journal_path.empty())
+      record.privacy.journal = {ledger.options().run, ledger.journal_head()};
+    result.ledger = std::move(ledger);
   } else {
     ExactOracle oracle(engine, problem, make_stream(options, Purpose::kSampling));
     SOTTO_TRY(run(oracle, nullptr));
@@ -360,10 +367,12 @@ Expected<TrainResult> train(const Engine& engine,
   record.passes = visits / static_cast<double>(problem.n);
   if (options.unsafe_diagnostics) record.diagnostics = true_values(engine, problem, answer.w);
   result.w = std::move(answer.w);
-  if (!result.w.allFinite())
+  if (!result.w.allFinite()) {
+    if (result.ledger) SOTTO_TRY(result.ledger->close(kFinished));
     return fail(ErrorKind::kNoModel,
                 "the run diverged: the weights are not finite. The budget is spent. Use a smaller "
                 "--step-size next time.");
+  }
   return result;
 }
 

@@ -29,6 +29,7 @@ struct TrainOptions {
   std::string unit = "row";
   std::optional<std::uint64_t> seed;  ///< tests and reproductions only: marks the run insecure
   std::string journal_path;           ///< empty: no journal
+  std::string journal_key;            ///< empty: its checksums have none
   bool unsafe_diagnostics = false;
   /// Where the state is written for a run that is interrupted. A run that its observer stops is
   /// then paused: its state is in the file, and no selection is paid for its model.
@@ -55,6 +56,10 @@ struct TrainResult {
   /// How long the steps took: it depends on the rows, so it is in no record. For benchmarks and
   /// --unsafe-diagnostics.
   double seconds = 0;
+  /// The observer stopped it before its last step: there is no model to keep.
+  bool interrupted = false;
+  /// Of a private run. Its journal's run is open until the model is kept: close(kFinished) then.
+  std::optional<Ledger> ledger;
 };
 
 /// Plan and calibrate, from public facts alone; all that `--dry-run` shows. Fails on settings that

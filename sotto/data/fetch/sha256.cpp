@@ -2,32 +2,25 @@
 #include <openssl/evp.h>
 
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <memory>
 #include <vector>
 
 #include "sotto/core/check.hpp"
 #include "sotto/data/fetch/fetch.hpp"
+#include "sotto/data/io/input_file.hpp"
 
 namespace sotto {
 
 Expected<std::string> sha256_of_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return fail(ErrorKind::kIo,
-                fmt::format("can't read {}: {}. Check the path.", path, std::strerror(errno)));
+  SOTTO_ASSIGN(InputFile file, InputFile::open_as_it_is(path));
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
                                                                         &EVP_MD_CTX_free);
   SOTTO_CHECK(context && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1);
   std::vector<char> block(1 << 16);
-  while (file) {
-    file.read(block.data(), std::ssize(block));
-    SOTTO_CHECK(EVP_DigestUpdate(
-                    context.get(), block.data(), static_cast<std::size_t>(file.gcount())) == 1);
+  for (std::size_t got = block.size(); got == block.size();) {
+    SOTTO_ASSIGN(got, file.read(block));
+    SOTTO_CHECK(EVP_DigestUpdate(context.get(), block.data(), got) == 1);
   }
-  if (file.bad()) return fail(ErrorKind::kIo, fmt::format("reading {} failed half-way.", path));
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
   SOTTO_CHECK(EVP_DigestFinal_ex(context.get(), digest.data(), &size) == 1);

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <array>
@@ -11,29 +10,28 @@
 #include <cstring>
 #include <vector>
 
+#include "sotto/core/file.hpp"
+#include "sotto/core/file_system.hpp"
+#include "sotto/core/stop.hpp"
+
 namespace sotto {
 namespace {
 
 constexpr std::size_t kInputBytes = 256 * 1024;
 constexpr int kGzipOnly = 15 + 16;  // largest window, gzip header and checksum
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { ::close(fd_); }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
+template <class Call>
+auto again(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR && !stop_requested()) result = call();
+  return result;
+}
 
 }  // namespace
 
 struct InputFile::State {
-  State(std::string file, int descriptor, std::size_t bytes)
-      : path(std::move(file)), fd(descriptor), size(bytes) {}
+  State(std::string name, OpenFile open, std::size_t bytes)
+      : path(std::move(name)), file(std::move(open)), size(bytes) {}
   ~State() {
     if (gzip) inflateEnd(&stream);
   }
@@ -42,7 +40,7 @@ struct InputFile::State {
   Expected<std::size_t> inflate_into(std::span<char> buffer);
 
   std::string path;
-  Descriptor fd;
+  OpenFile file;
   std::size_t size;
   bool gzip = false;
   bool member_ended = false;
@@ -58,32 +56,43 @@ const std::string& InputFile::path() const { return state_->path; }
 bool InputFile::compressed() const { return state_->gzip; }
 std::size_t InputFile::file_size() const { return state_->size; }
 
-Expected<InputFile> InputFile::open(const std::string& path, bool any_content) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
+Expected<InputFile> InputFile::open_as_it_is(const std::string& path) {
+  FileSystem& system = file_system();
+  OpenFile file(again([&] { return system.open(path.c_str(), O_RDONLY | O_CLOEXEC, 0); }));
+  if (file.descriptor() < 0) {
+    if (errno == EINTR) return stopped_early();
     const char* remedy = errno == ENOENT ? " Check the path." : " Check its permissions.";
     return fail(ErrorKind::kIo,
                 fmt::format("{}: can't open the file: {}.{}", path, std::strerror(errno), remedy));
   }
   struct stat facts {};
-  const bool known = ::fstat(fd, &facts) == 0;
-  auto state =
-      std::make_unique<State>(path, fd, known ? static_cast<std::size_t>(facts.st_size) : 0);
-  if (known && S_ISDIR(facts.st_mode))
+  if (system.stat(file.descriptor(), facts) != 0)
+    return fail(ErrorKind::kIo,
+                fmt::format("{}: can't read the file: {}.", path, std::strerror(errno)));
+  if (S_ISDIR(facts.st_mode))
     return fail(ErrorKind::kIo,
                 fmt::format("{}: is a directory. Give the path of a data file.", path));
-  if (known && S_ISREG(facts.st_mode) && facts.st_size == 0 && !any_content)
+  if (!S_ISREG(facts.st_mode))
+    return fail(ErrorKind::kIo,
+                fmt::format("{}: is not a regular file, which can be read twice. Write what comes "
+                            "through it to a file first.",
+                            path));
+  ::posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_SEQUENTIAL);
+  return InputFile(
+      std::make_unique<State>(path, std::move(file), static_cast<std::size_t>(facts.st_size)));
+}
+
+Expected<InputFile> InputFile::open(const std::string& path, bool any_content) {
+  SOTTO_ASSIGN(InputFile file, open_as_it_is(path));
+  State* state = file.state_.get();
+  if (state->size == 0 && !any_content)
     return fail(ErrorKind::kBadData,
                 fmt::format("{}: the file is empty. A data file needs at least one row.", path));
-  ::posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-  std::array<unsigned char, 3> magic{};
-  const ssize_t got = ::pread(fd, magic.data(), magic.size(), 0);
-  if (got < 0)
-    return fail(
-        ErrorKind::kIo,
-        fmt::format(
-            "{}: can't read the file: {}. Give a regular file.", path, std::strerror(errno)));
-  const bool looks_packed = got == 3 && magic[0] == 0x1f && magic[1] == 0x8b && magic[2] == 8;
+  std::array<char, 3> magic{};
+  SOTTO_ASSIGN(const std::size_t got, state->read_raw(magic.data(), magic.size()));
+  SOTTO_TRY(file.rewind());
+  const bool looks_packed =
+      got == 3 && magic[0] == '\x1f' && magic[1] == '\x8b' && magic[2] == '\x08';
   if (path.ends_with(".gz")) {
     state->gzip = inflateInit2(&state->stream, kGzipOnly) == Z_OK;
     if (!state->gzip) return fail(ErrorKind::kIo, path + ": zlib can't start; not enough memory.");
@@ -95,15 +104,16 @@ Expected<InputFile> InputFile::open(const std::string& path, bool any_content) {
                             path,
                             path));
   }
-  return InputFile(std::move(state));
+  return file;
 }
 
 Expected<std::size_t> InputFile::State::read_raw(char* data, std::size_t bytes) {
   std::size_t total = 0;
   while (total < bytes) {
-    const ssize_t got = ::read(fd.get(), data + total, bytes - total);
+    if (stop_requested()) return stopped_early();
+    const ssize_t got =
+        again([&] { return file_system().read(file.descriptor(), data + total, bytes - total); });
     if (got == 0) break;
-    if (got < 0 && errno == EINTR) continue;
     if (got < 0)
       return fail(ErrorKind::kIo,
                   fmt::format("{}: can't read the file: {}.", path, std::strerror(errno)));
@@ -152,7 +162,7 @@ Expected<std::size_t> InputFile::read(std::span<char> buffer) {
 }
 
 Expected<void> InputFile::rewind() {
-  if (::lseek(state_->fd.get(), 0, SEEK_SET) != 0)
+  if (file_system().seek(state_->file.descriptor(), 0, SEEK_SET) != 0)
     return fail(
         ErrorKind::kIo,
         fmt::format(

@@ -18,6 +18,8 @@ class InputFile {
   /// `any_content`: neither a file of no bytes nor one that looks like gzip under another name is a
   /// failure.
   static Expected<InputFile> open(const std::string& path, bool any_content = false);
+  /// The bytes on the disk, whatever its name and content.
+  static Expected<InputFile> open_as_it_is(const std::string& path);
   InputFile(InputFile&&) noexcept;
   InputFile& operator=(InputFile&&) noexcept;
   ~InputFile();

@@ -1,40 +1,50 @@
 #include "sotto/data/io/output_file.hpp"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
 #include <zlib.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
+#include <algorithm>
+#include <vector>
+
+#include "sotto/core/file.hpp"
 
 namespace sotto {
+namespace {
+
+constexpr std::size_t kPackedBytes = 1 << 18;
+constexpr int kGzip = 15 + 16;  // largest window, gzip header and checksum
+constexpr int kMemoryLevel = 8;
+
+}  // namespace
 
 struct OutputFile::State {
+  explicit State(AtomicFile target) : file(std::move(target)) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
   ~State() {
-    if (stream != nullptr) gzclose(stream);
-    if (fd >= 0) {
-      ::close(fd);
-      ::unlink(temporary.c_str());
-    }
+    if (packs) deflateEnd(&stream);
   }
-  tl::unexpected<Error> failure() const {
-    return fail(
-        ErrorKind::kIo,
-        fmt::format("{}: can't write the file: {}. Check the directory, its permissions and "
-                    "the free space.",
-                    path,
-                    std::strerror(error != 0 ? error : EIO)));
+  void put(std::string_view bytes) {
+    if (result) result = file.write(bytes);
   }
+  void pack(std::string_view bytes, int flush);
 
-  std::string path;
-  std::string temporary;
-  int fd = -1;
-  gzFile stream = nullptr;
-  bool failed = false;
-  int error = 0;
+  AtomicFile file;
+  bool packs = false;
+  z_stream stream{};
+  std::vector<char> packed;
+  Expected<void> result;  ///< of all writes so far
 };
+
+void OutputFile::State::pack(std::string_view bytes, int flush) {
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  do {
+    stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+    stream.avail_out = static_cast<uInt>(packed.size());
+    deflate(&stream, flush);
+    put({packed.data(), packed.size() - stream.avail_out});
+  } while (stream.avail_out == 0);
+}
 
 OutputFile::OutputFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
 OutputFile::OutputFile(OutputFile&&) noexcept = default;
@@ -42,49 +52,34 @@ OutputFile& OutputFile::operator=(OutputFile&&) noexcept = default;
 OutputFile::~OutputFile() = default;
 
 Expected<OutputFile> OutputFile::create(const std::string& path) {
-  auto state = std::make_unique<State>();
-  state->path = path;
-  state->temporary = fmt::format("{}.{}.partial", path, ::getpid());
-  state->fd = ::open(state->temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (state->fd < 0) {
-    state->error = errno;
-    return state->failure();
+  // Rows are for whoever may read those that they come from.
+  SOTTO_ASSIGN(AtomicFile file, AtomicFile::create(path, FileAccess::kOwner));
+  auto state = std::make_unique<State>(std::move(file));
+  if (path.ends_with(".gz")) {
+    if (deflateInit2(&state->stream, 6, Z_DEFLATED, kGzip, kMemoryLevel, Z_DEFAULT_STRATEGY) !=
+        Z_OK)
+      return fail(ErrorKind::kIo, path + ": zlib can't start; not enough memory.");
+    state->packs = true;
+    state->packed.resize(kPackedBytes);
   }
-  const int copy = ::dup(state->fd);
-  // "T" makes zlib write plain bytes.
-  state->stream = copy < 0 ? nullptr : gzdopen(copy, path.ends_with(".gz") ? "wb6" : "wbT");
-  if (state->stream == nullptr) {
-    state->error = errno;
-    if (copy >= 0) ::close(copy);
-    return state->failure();
-  }
-  gzbuffer(state->stream, 1 << 18);
   return OutputFile(std::move(state));
 }
 
 void OutputFile::write(std::string_view bytes) {
   constexpr std::size_t kMost = 1U << 30;
-  for (; !bytes.empty() && !state_->failed; bytes.remove_prefix(std::min(kMost, bytes.size()))) {
-    const auto part = static_cast<unsigned>(std::min(kMost, bytes.size()));
-    errno = 0;
-    if (gzwrite(state_->stream, bytes.data(), part) != static_cast<int>(part)) {
-      state_->failed = true;
-      state_->error = errno;
-    }
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(kMost, bytes.size()))) {
+    const std::string_view part = bytes.substr(0, kMost);
+    if (state_->packs)
+      state_->pack(part, Z_NO_FLUSH);
+    else
+      state_->put(part);
   }
 }
 
 Expected<void> OutputFile::commit() {
-  State& state = *state_;
-  errno = 0;
-  const bool closed = gzclose(std::exchange(state.stream, nullptr)) == Z_OK;
-  if (state.failed || !closed || ::fsync(state.fd) != 0 ||
-      std::rename(state.temporary.c_str(), state.path.c_str()) != 0) {
-    if (!state.failed) state.error = errno;
-    return state.failure();
-  }
-  ::close(std::exchange(state.fd, -1));
-  return {};
+  if (state_->packs) state_->pack({}, Z_FINISH);
+  SOTTO_TRY(state_->result);
+  return state_->file.commit();
 }
 
 Expected<void> refuse_units(const Table& table) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/file.hpp"
+#include "sotto/core/json.hpp"
 
 namespace sotto::onnx_file {
 namespace {
@@ -316,7 +317,7 @@ namespace {
 
 /// Nothing if it is damaged: the statement is for people, the network works without it.
 std::optional<PrivacyStatement> statement_of(const std::string& text) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = json_or_discarded(text);
   if (!json.is_object()) return {};
   try {
     auto statement = privacy_from_json(json);

@@ -8,6 +8,7 @@
 
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/core/json.hpp"
 #include "sotto/model/onnx/graph.hpp"
 #include "sotto/model/onnx/onnx.hpp"
 
@@ -320,13 +321,13 @@ Expected<std::string> to_onnx(const Model& model) {
                                      : onnx_file::network_graph(model, loss));
   graph.opset = 13;
   graph.description = onnx_file::privacy_sentence(model.privacy);
-  graph.metadata["sotto.privacy"] = to_json(model.privacy).dump();
+  graph.metadata["sotto.privacy"] = json_text(to_json(model.privacy));
   graph.metadata["sotto.method"] = model.method;
   graph.metadata["sotto.loss"] = loss;
   if (!model.class_names.empty())
-    graph.metadata["sotto.class_names"] = nlohmann::json(model.class_names).dump();
+    graph.metadata["sotto.class_names"] = json_text(nlohmann::json(model.class_names));
   if (!model.feature_names.empty())
-    graph.metadata["sotto.feature_names"] = nlohmann::json(model.feature_names).dump();
+    graph.metadata["sotto.feature_names"] = json_text(nlohmann::json(model.feature_names));
   return onnx_file::serialize(graph);
 }
 

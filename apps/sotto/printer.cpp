@@ -1,0 +1,39 @@
+#include "printer.hpp"
+
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "sotto/core/json.hpp"
+#include "sotto/core/text.hpp"
+
+namespace sotto::app {
+namespace {
+
+bool lost = false;
+
+void put(std::FILE* stream, std::string_view text, bool& failed) noexcept {
+  if (std::fwrite(text.data(), 1, text.size(), stream) != text.size()) failed = true;
+}
+
+}  // namespace
+
+void print_text(std::string_view text) { put(stdout, escaped(text), lost); }
+
+void say_text(std::string_view text) { say_to_terminal(escaped(text)); }
+
+void say_to_terminal(std::string_view text) noexcept {
+  bool ignored = false;
+  put(stderr, text, ignored);
+}
+
+void print_json(const nlohmann::json& value, int indent) {
+  print_text(json_text(value, indent) + "\n");
+}
+
+bool flush_printed() noexcept {
+  if (std::fflush(stdout) != 0) lost = true;
+  return !std::exchange(lost, false);
+}
+
+}  // namespace sotto::app

@@ -1,0 +1,153 @@
+// Every file operation of every command fails once, or from some moment on for ever, or the program
+// is killed before it: no answer that was not charged, no finished model lost, and a message with a
+// documented exit code.
+
+#include <fmt/format.h>
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/faults/lossy_disk.hpp"
+#include "tests/faults/trial.hpp"
+
+namespace sotto::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> kMethods = {"dp-sgd", "network", "dp-tr"};
+
+std::vector<Fault> faults(bool all) {
+  using Kind = Fault::Kind;
+  std::vector<Fault> list = {{Kind::kError, 0, EIO, false},
+                             {Kind::kError, 0, ENOSPC, true},
+                             {Kind::kShort, 0, 0, false},
+                             {Kind::kKill, 0, 0, false}};
+  if (all)
+    for (const Fault& more : {Fault{Kind::kError, 0, EIO, true},
+                              Fault{Kind::kError, 0, ENOSPC, false},
+                              Fault{Kind::kError, 0, EROFS, false},
+                              Fault{Kind::kError, 0, EROFS, true},
+                              Fault{Kind::kError, 0, EDQUOT, false},
+                              Fault{Kind::kError, 0, EDQUOT, true},
+                              Fault{Kind::kError, 0, EINTR, false},
+                              Fault{Kind::kError, 0, EACCES, true}})
+      list.push_back(more);
+  return list;
+}
+
+/// How many file calls a training makes that nothing goes wrong with.
+std::int64_t calls_of_training(const std::string& method) {
+  const Trial trial(method);
+  FaultyDisk disk;
+  const Outcome outcome = run_on(disk, trial.train());
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(trial.model_is_kept(outcome));
+  EXPECT_FALSE(fs::exists(trial.file("run.ckpt")));
+  return disk.calls();
+}
+
+std::int64_t releases_of_training(const std::string& method) {
+  const Trial trial(method);
+  FaultyDisk disk;
+  return run_on(disk, trial.train()).released;
+}
+
+void train_with(const std::string& method, const Fault& fault, std::int64_t planned) {
+  const Trial trial(method);
+  FaultyDisk disk(fault);
+  const Outcome first = run_on(disk, trial.train());
+  const std::string what = fmt::format("{}, {} ({})", method, fault.text(), disk.hit());
+  trial.expect_accounted(first, first.released, what);
+  if (!first.killed && first.released >= planned)
+    EXPECT_TRUE(trial.model_is_kept(first)) << what << ": " << first.err;
+  // The same command goes on with it, or starts afresh.
+  FaultyDisk sound;
+  const Outcome second = run_on(sound, trial.train());
+  EXPECT_EQ(second.code, 0) << what << ": " << second.err;
+  trial.expect_accounted(second, first.released + second.released, what + ", then again");
+  EXPECT_TRUE(trial.model_is_kept(second)) << what;
+  EXPECT_EQ(run_on(sound, trial.predict()).code, 0) << what;
+  for (const auto& entry : fs::directory_iterator(trial.folder()))
+    if (!first.killed && fault.kind != Fault::Kind::kError)
+      EXPECT_FALSE(entry.path().filename().string().starts_with(".sotto-")) << what;
+}
+
+class FaultLoop : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Methods, FaultLoop, ::testing::ValuesIn(kMethods), [](const auto& info) {
+  std::string name = info.param;
+  std::erase(name, '-');
+  return name;
+});
+
+TEST_P(FaultLoop, Training) {
+  const std::int64_t calls = calls_of_training(GetParam());
+  const std::int64_t planned = releases_of_training(GetParam());
+  ASSERT_GT(calls, 50);
+  const bool all = std::getenv("SOTTO_ALL_FAULTS") != nullptr;
+  for (Fault fault : faults(all))
+    for (fault.at = 1; fault.at <= calls; ++fault.at) {
+      train_with(GetParam(), fault, planned);
+      if (HasFatalFailure()) return;
+    }
+}
+
+TEST_P(FaultLoop, OtherCommands) {
+  const Trial trial(GetParam());
+  FaultyDisk sound;
+  const Outcome trained = run_on(sound, trial.train());
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  for (const auto& command : {trial.predict(), trial.verify(), trial.report()}) {
+    FaultyDisk counting;
+    const Outcome plain = run_on(counting, command);
+    ASSERT_EQ(plain.code, 0) << command[0] << plain.err;
+    for (Fault fault : faults(true))
+      for (fault.at = 1; fault.at <= counting.calls(); ++fault.at) {
+        FaultyDisk disk(fault);
+        const Outcome outcome = run_on(disk, command);
+        trial.expect_accounted(outcome,
+                               trained.released,
+                               fmt::format("{}: {} ({})", command[0], fault.text(), disk.hit()));
+      }
+    const Outcome again = run_on(sound, command);
+    EXPECT_EQ(again.code, 0) << command[0] << ": " << again.err;
+    EXPECT_EQ(again.out, plain.out) << command[0];
+  }
+}
+
+TEST_P(FaultLoop, LossOfPower) {
+  const std::int64_t calls = calls_of_training(GetParam());
+  for (const auto kept :
+       {LossyDisk::Kept::kNothing, LossyDisk::Kept::kNames, LossyDisk::Kept::kHalf})
+    for (std::int64_t at = 1; at <= calls; ++at) {
+      const Trial trial(GetParam());
+      const Fault fault{Fault::Kind::kKill, at, 0, false};
+      LossyDisk disk(trial.folder(), fault);
+      const Outcome first = run_on(disk, trial.train());
+      disk.lose_power(kept);
+      const std::string what = fmt::format(
+          "{}, power lost before call {} ({}), {} kept", GetParam(), at, disk.hit(), int(kept));
+      trial.expect_accounted(first, first.released, what);
+      FaultyDisk sound;
+      const Outcome second = run_on(sound, trial.train());
+      EXPECT_EQ(second.code, 0) << what << ": " << second.err;
+      trial.expect_accounted(second, first.released + second.released, what + ", then again");
+      EXPECT_TRUE(trial.model_is_kept(second)) << what;
+      if (HasFailure()) return;
+    }
+}
+
+// The table of invariants must be able to fail: a program that answers first and charges later is
+// caught at the first kill in between.
+TEST(FaultLoopTwin, AChargeAfterItsAnswerIsCaught) {
+  const Trial trial("dp-sgd");
+  FaultyDisk sound;
+  const Outcome outcome = run_on(sound, trial.train());
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NONFATAL_FAILURE(trial.expect_accounted(outcome, outcome.released + 1, "a twin"),
+                          "a twin");
+}
+
+}  // namespace
+}  // namespace sotto::testing

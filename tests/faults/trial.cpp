@@ -1,0 +1,170 @@
+#include "tests/faults/trial.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "apps/sotto/command_line.hpp"
+#include "sotto/core/stop.hpp"
+#include "sotto/mechanism/release_tap.hpp"
+#include "sotto/model/model.hpp"
+#include "sotto/privacy/journal.hpp"
+#include "tests/support/command.hpp"
+
+namespace sotto::testing {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+class Counter final : public ReleaseTap {
+ public:
+  Counter() : before_(listen_to_releases(this)) {}
+  Counter(const Counter&) = delete;
+  Counter& operator=(const Counter&) = delete;
+  ~Counter() override { listen_to_releases(before_); }
+  void opened(const std::type_info&, void*, const SensitivityClaim&) override {}
+  void grid(double, double, double, double) override {}
+  void released(const std::type_info&, void*, const Event&) override { ++count; }
+  std::int64_t count = 0;
+
+ private:
+  ReleaseTap* before_;
+};
+
+/// Standard output and error in files while it lives.
+class Captured {
+ public:
+  explicit Captured(const TempDir& dir) : paths_{dir.file("out"), dir.file("err")} {
+    flush();
+    for (int k = 0; k < 2; ++k) {
+      saved_[at(k)] = ::dup(k + 1);
+      const int file = ::open(paths_[at(k)].c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+      ::dup2(file, k + 1);
+      ::close(file);
+    }
+  }
+  Captured(const Captured&) = delete;
+  Captured& operator=(const Captured&) = delete;
+  ~Captured() {
+    flush();
+    for (int k = 0; k < 2; ++k) {
+      ::dup2(saved_[at(k)], k + 1);
+      ::close(saved_[at(k)]);
+    }
+  }
+
+ private:
+  static std::size_t at(int k) { return static_cast<std::size_t>(k); }
+  static void flush() {
+    std::fflush(stdout);
+    std::fflush(stderr);
+  }
+  std::array<std::string, 2> paths_;
+  std::array<int, 2> saved_{};
+};
+
+}  // namespace
+
+Outcome run_on(FileSystem& disk, const std::vector<std::string>& arguments) {
+  forget_stop();
+  const TempDir dir;
+  Outcome outcome;
+  {
+    const Captured captured(dir);
+    Counter counter;
+    const FileSystemInUse in_use(disk);
+    try {
+      outcome.code = app::run_command_line(arguments);
+    } catch (const Killed&) {
+      outcome.killed = true;
+    }
+    outcome.released = counter.count;
+  }
+  outcome.out = TempDir::read(dir.file("out"));
+  outcome.err = TempDir::read(dir.file("err"));
+  return outcome;
+}
+
+Trial::Trial(std::string method) : method_(std::move(method)) {
+  dir_.write("rows.svm", small_libsvm(40));
+  fs::create_directories(dir_.file("tmp"));
+  ::setenv("TMPDIR", dir_.file("tmp").c_str(), 1);
+}
+
+std::vector<std::string> Trial::train() const {
+  std::vector<std::string> words = {"train",
+                                    "--method",
+                                    method_ == "network" ? "dp-sgd" : method_,
+                                    "--delta",
+                                    "1e-5",
+                                    "--dim",
+                                    "2",
+                                    "--threads",
+                                    "1",
+                                    "--quiet",
+                                    "--record",
+                                    file("run.json"),
+                                    "--checkpoint",
+                                    file("run.ckpt"),
+                                    "--every",
+                                    "1",
+                                    "--resume"};
+  const auto add = [&](std::initializer_list<const char*> more) {
+    words.insert(words.end(), more.begin(), more.end());
+  };
+  if (method_ == "network")
+    add({"--model", "softmax", "--classes", "-1,+1", "--noise-multiplier", "3", "--steps", "4"});
+  else if (method_ == "dp-sgd")
+    add({"--row-norm", "1.5", "--noise-multiplier", "3", "--steps", "4"});
+  else
+    add({"--row-norm", "1.5", "--epsilon", "8", "--steps", "3"});
+  if (method_ == "dp-sgd" || method_ == "network") add({"--expected-batch", "10"});
+  words.push_back(file("rows.svm"));
+  words.push_back(file("model.json"));
+  return words;
+}
+
+std::vector<std::string> Trial::predict() const {
+  return {"predict", file("rows.svm"), file("model.json"), file("predicted.csv")};
+}
+
+std::vector<std::string> Trial::verify() const { return {"verify", file("run.json")}; }
+
+std::vector<std::string> Trial::report() const {
+  return {"report", "--out", file("run.html"), file("run.json")};
+}
+
+void Trial::expect_accounted(const Outcome& outcome,
+                             std::int64_t released,
+                             const std::string& what) const {
+  static const std::set<int> kDocumented = {0, 1, 2, 3, 4, 6};
+  if (!outcome.killed) {
+    EXPECT_TRUE(kDocumented.contains(outcome.code)) << what << ": " << outcome.code << outcome.err;
+    if (outcome.code != 0) EXPECT_NE(outcome.err.find("sotto: "), std::string::npos) << what;
+  }
+  std::int64_t charged = 0;
+  if (const std::string journal = file("model.json.journal"); fs::exists(journal)) {
+    const auto runs = read_journal(journal);
+    ASSERT_TRUE(runs) << what << ": " << runs.error().message;
+    for (const JournalRun& run : *runs)
+      for (const Term& term : canonical(Event::compose(run.charged)).value().terms)
+        charged += term.count;
+  }
+  EXPECT_GE(charged, released) << what;
+}
+
+bool Trial::model_is_kept(const Outcome& outcome) const {
+  if (load_model(file("model.json"))) return true;
+  for (const auto& entry : fs::directory_iterator(file("tmp")))
+    if (load_model(entry.path().string())) return true;
+  return outcome.out.find("\"sotto_model\"") != std::string::npos;
+}
+
+}  // namespace sotto::testing

@@ -1,0 +1,55 @@
+#pragma once
+
+// One command in this process, on a disk with a fault, and what must hold after it.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/faults/faulty_disk.hpp"
+#include "tests/support/temp_dir.hpp"
+
+namespace sotto::testing {
+
+struct Outcome {
+  int code = -1;
+  bool killed = false;
+  std::string out;
+  std::string err;
+  std::int64_t released = 0;  ///< answers that left their mechanism
+};
+
+/// Runs the command with all its file calls on `disk`.
+Outcome run_on(FileSystem& disk, const std::vector<std::string>& arguments);
+
+/// A folder with rows and commands on them.
+class Trial {
+ public:
+  /// "dp-sgd", or another method with one answer per charge; "network" trains one with dp-sgd.
+  explicit Trial(std::string method);
+
+  std::vector<std::string> train() const;
+  std::vector<std::string> predict() const;
+  std::vector<std::string> verify() const;
+  std::vector<std::string> report() const;
+  std::string file(const std::string& name) const { return dir_.file(name); }
+  std::string folder() const { return dir_.file(""); }
+
+  /// Everything on a sound disk: what a run of each command does.
+  void expect_sound(const Outcome& outcome, std::int64_t& released) const;
+
+  /// After a command with a fault: a documented exit code with a message, and no answer that the
+  /// journal does not hold. `released`: all answers until now.
+  void expect_accounted(const Outcome& outcome,
+                        std::int64_t released,
+                        const std::string& what) const;
+  /// Whether the model of a run is somewhere: under its name, in the folder for temporary files, or
+  /// printed.
+  bool model_is_kept(const Outcome& outcome) const;
+
+ private:
+  std::string method_;
+  TempDir dir_;
+};
+
+}  // namespace sotto::testing
