@@ -126,7 +126,8 @@ double difference_bound(const LossInfo& loss, double R, const PointPair& points)
 }
 
 double difference_diameter(const LossInfo& loss, double R, const PointPair& points) {
-  if (!std::isfinite(loss.sup_abs_second())) return kInfinity;
+  // The residual of a label without a bound is rounded by as much as it likes (proof note).
+  if (!loss.classification || !std::isfinite(loss.sup_abs_second())) return kInfinity;
   const double W = R * points.length;
   const double before = R * points.length_before;
   const double range = std::max(0.0, loss.sup_second) - std::min(0.0, loss.inf_second);

@@ -28,7 +28,8 @@ struct PointPair {
 double difference_bound(const LossInfo& loss, double R, const PointPair& points);
 
 /// An upper bound on how far two rows' gradient differences are apart. For convex losses no more
-/// than R²‖w - w'‖ sup φ'', not twice that: the differences all point to one side.
+/// than R²‖w - w'‖ sup φ'', not twice that: the differences all point to one side. Infinite for
+/// regression, where rounding undoes it: what clipping leaves apart is all that holds.
 double difference_diameter(const LossInfo& loss, double R, const PointPair& points);
 
 /// The values that a loss takes at w over rows and labels. For the logistic loss its width is R‖w‖:

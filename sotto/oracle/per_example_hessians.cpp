@@ -83,8 +83,8 @@ void PerExampleSum::clipped_pairs(const Batch& batch,
         block, as_span(w), *mine.workspace, norms, hessian_norms);
     for (std::size_t k = 0; k < count; ++k) {
       const double part = hessian_norms[k] / hessian_scale;
-      // Rounded up, as both norms are.
-      norms[k] = std::sqrt(norms[k] * norms[k] + part * part) * (1 + 0x1p-49);
+      // Rounded up, as both norms are; squares of tiny ones would be 0.
+      norms[k] = std::hypot(norms[k], part) * (1 + 0x1p-49);
     }
     silence_nulls(block, norms);
     clip_weights(norms, radius, weights);

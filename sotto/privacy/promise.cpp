@@ -105,7 +105,15 @@ Expected<void> check_granted(const Promise& promise,
     SOTTO_ASSIGN(const bool fitting, fits(promise.plan, planned, budget, promise));
     if (!fitting) return contradiction("its plan " + to_string(to_event(promise.plan)), budget);
   }
-  if (within(charged, promise.plan)) return {};
+  if (within(charged, promise.plan)) {
+    // The plan's price covers no more than were planned.
+    if (promise.states_samples && samples > promise.samples)
+      return fail(
+          ErrorKind::kBadData,
+          fmt::format(
+              "{} noise samples were drawn of {} that were planned", samples, promise.samples));
+    return {};
+  }
   // Lost releases were held to the budget, or to the plan's price where there is none.
   Target limit = budget;
   if (!std::isfinite(limit.epsilon)) {

@@ -87,8 +87,28 @@ TEST_F(InputFileTest, DamagedGzipIsRefused) {
                "the gzip data is damaged");
 }
 
+// Whatever one record holds, there are as many units as without it.
+TEST_F(InputFileTest, AByteOrderMarkAloneIsARowThatCantBeRead) {
+  const std::string mark = "\xEF\xBB\xBF";
+  const std::string row = "+1 1:0.5\n";
+  ReadOptions options = two_features();
+  EXPECT_EQ(read_libsvm(write("a", mark + row + row), options)->table.rows(), 2);
+  options.misfits = Misfits::kNull;
+  for (const std::string& text : {mark + "\n" + row,
+                                  mark + " \t\r\n" + row,
+                                  row + mark + "\n",
+                                  row + mark,
+                                  mark + row + row}) {
+    const auto data = read_libsvm(write("a", text), options);
+    ASSERT_TRUE(data) << data.error().message;
+    EXPECT_EQ(data->table.rows(), 2) << text;
+  }
+}
+
 TEST_F(InputFileTest, BatchesJoinToTheWholeText) {
-  std::string text = "\xEF\xBB\xBF";  // byte order mark
+  std::string text =
+      "\xEF\xBB\xBF"
+      "first";  // after a byte order mark
   for (int i = 0; i < 3000; ++i)
     text += std::string(static_cast<std::size_t>(i * 31 % 97), 'x') + '\n';
   text += "last";

@@ -324,10 +324,10 @@ std::string first_difference(const std::string& a, const std::string& b) {
 
 double distance(const Sealed& a, const Sealed& b) {
   if (a.products) {
-    double squares = 0;
+    double length = 0;
     for (std::size_t k = 0; k < std::min(a.products->size(), b.products->size()); ++k)
-      squares += ((*a.products)[k] - (*b.products)[k]).squaredNorm();
-    return std::sqrt(squares);
+      length = std::hypot(length, ((*a.products)[k] - (*b.products)[k]).stableNorm());
+    return length;
   }
   if (a.coordinates.size() != b.coordinates.size() || a.integers.size() != b.integers.size())
     return std::numeric_limits<double>::infinity();
@@ -338,7 +338,7 @@ double distance(const Sealed& a, const Sealed& b) {
     return largest;
   }
   const Vector move = a.coordinates - b.coordinates;
-  return a.largest ? move.lpNorm<Eigen::Infinity>() : move.norm();
+  return a.largest ? move.lpNorm<Eigen::Infinity>() : move.stableNorm();  // of tiny ones, too
 }
 
 /// Whether all scores moved up, or all down, as far as rounding lets them.

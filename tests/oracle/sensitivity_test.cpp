@@ -7,10 +7,13 @@
 
 #include <cmath>
 #include <functional>
+#include <numbers>
 #include <random>
 
 #include "sotto/data/table.hpp"
 #include "sotto/objective/glm.hpp"
+#include "sotto/oracle/claims/claims.hpp"
+#include "sotto/oracle/per_example_sum.hpp"
 #include "sotto/oracle/private_oracle.hpp"
 #include "sotto/privacy/accountant/pld.hpp"
 
@@ -274,6 +277,48 @@ TEST(Sensitivity, ANullIsNoFartherFromARecordThanTwoRecordsAre) {
       }
     }
   }
+}
+
+// A residual is rounded by its label, which has no bound: differences of slopes are then off by a
+// whole ulp of it, in any direction that clipping leaves.
+TEST(Sensitivity, DifferencesOfResidualsAreAsFarApartAsClippingLeavesThem) {
+  for (const LossSpec& loss : {LossSpec{LossKind::kSquared}, LossSpec{LossKind::kHuber, 1e15}})
+    for (const double label : {1.0, 1e7, 1e9, 1e12})
+      for (const double moved : {1e-4, 1e-7, 1e-9})
+        for (const bool together : {false, true}) {
+          PublicProblem problem = problem_of(Relation::kReplaceOne, 1, 2, 1);
+          problem.loss = loss_info(loss);
+          const Vector before{{0.3, 0.0}};
+          const Vector w{{0.3 + moved, 0.0}};
+          const GradientPairQuery query{w,
+                                        before,
+                                        Sampling::full(),
+                                        PairClip{together ? 0.01 : 0.0, 1, 1, together},
+                                        1,
+                                        ClipRule::kGlm};
+          const double claim = Claims(problem).of(query).sensitivity();
+          const PairBounds bounds = bounds_of(query, problem);
+          double widest = 0;
+          for (int k = 0; k < 60; ++k) {
+            const double angle = std::numbers::pi / 2 - 0.005 * k;
+            const auto sum = [&](double side) {
+              TableBuilder::Options options;
+              options.row_norm = 1;
+              const std::vector<float> row = {
+                  static_cast<float>(std::cos(angle)),
+                  static_cast<float>(0.999999 * side * std::sin(angle))};
+              const std::vector<float> labels = {static_cast<float>(label * (1 + 0.005 * k))};
+              const Table table = TableBuilder::dense(1, 2, row, labels, options);
+              const GlmEngine engine(table, loss);
+              PerExampleSum sums(engine);
+              Vector result;
+              sums.clipped_gradient_pairs({}, w, before, bounds.clip, result);
+              return result;
+            };
+            widest = std::max(widest, (sum(1) - sum(-1)).norm());
+          }
+          EXPECT_LE(widest, claim) << to_string(loss) << " " << label << " " << moved << together;
+        }
 }
 
 }  // namespace

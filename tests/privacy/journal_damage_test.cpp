@@ -271,6 +271,21 @@ TEST(DamagedBudget, DoesNotOverruleThePlan) {
   EXPECT_THAT(refusal(now), HasSubstr(now + ":1:"));
 }
 
+TEST(DamagedBudget, ThePlanCoversNoMoreSamplesThanItStates) {
+  const TempDir dir;
+  {
+    auto ledger = Ledger::open(planned(dir));
+    for (int k = 0; k < 20; ++k) ASSERT_TRUE(ledger->charge(Event::gaussian(9, kRelation), 2));
+  }
+  const std::string text = TempDir::read(dir.file("m.journal"));
+  EXPECT_EQ(refusal(dir.file("m.journal")), "");
+  for (const char* fewer : {"0", "39"}) {
+    const std::string path =
+        dir.write("d", edited(text, "\"samples\":40", std::string("\"samples\":") + fewer));
+    EXPECT_THAT(refusal(path), HasSubstr(path + ":1:")) << fewer;
+  }
+}
+
 TEST(DamagedBudget, DoesNotOverruleWhatAFilterWasCharged) {
   const TempDir dir;
   const std::string old = TempDir::read(golden("filter.journal"));

@@ -95,6 +95,16 @@ TEST(PldKinds, ManyKindsAnswerInTime) {
   }
 }
 
+TEST(PldKinds, HopelessEventsAnswerInTime) {
+  std::vector<Event> parts;
+  for (int i = 0; i < 64; ++i)
+    parts.push_back(Event::repeat(
+        static_cast<std::int64_t>(std::pow(10, 5 + i % 5)),
+        Event::fixed_size(
+            37 * i % 999 + 1, 1000, Event::gaussian(1 + 0.4 * i, Relation::kZeroOut))));
+  expect_answers(Event::compose(parts), 1e-4, 1);
+}
+
 TEST(PldKinds, LargeLatticesOfTwoKindsAnswerInTime) {
   const auto event = parse_event(
                          "compose(repeat(3700315, fixed_size(16652, 315280, "

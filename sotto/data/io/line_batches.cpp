@@ -90,7 +90,13 @@ Expected<void> LineBatches::rewind() {
 void LineBatches::cut(bool first) {
   chunks_.clear();
   std::string_view rest(current_.buffer.data(), current_.bytes);
-  if (first && rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);  // byte order mark
+  // A byte order mark goes before text. Alone on its line it is a row that can't be read, as on any
+  // other line.
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  if (first && rest.starts_with(kMark)) {
+    const std::string_view line = rest.substr(kMark.size(), rest.find('\n') - kMark.size());
+    if (line.find_first_not_of(" \t\r") != line.npos) rest.remove_prefix(kMark.size());
+  }
   while (!rest.empty()) {
     std::size_t end = rest.size();
     if (end > kChunkBytes) end = std::min(end, rest.find('\n', kChunkBytes - 1) + 1);

@@ -22,6 +22,9 @@ constexpr std::int64_t kMostReleases = 3'000'000'000;
 // Beyond it, too: kinds that are alike are then composed as one. All cells of `merged` at its
 // widest are fewer.
 constexpr std::size_t kMostKinds = 64;
+// Losses so large mean nothing to anybody; their lattices are the slowest, and few kinds do.
+constexpr double kLargeLoss = 1e4;
+constexpr std::size_t kMostLargeKinds = 12;
 
 bool is_noise(Term::Mechanism mechanism) {
   return mechanism == Term::Mechanism::kGaussian || mechanism == Term::Mechanism::kLaplace;
@@ -108,9 +111,22 @@ std::size_t kinds(const std::vector<Term>& terms) {
   }));
 }
 
+/// About the mean loss of all releases together.
+double size_of_loss(const std::vector<Term>& terms) {
+  double sum = 0;
+  for (const Term& term : terms) {
+    const double square = strength(term) * strength(term);
+    sum += static_cast<double>(term.count) *
+           std::min(term.rate * term.rate * std::expm1(square), term.rate * square);
+  }
+  return sum;
+}
+
 std::vector<Term> few_kinds(const std::vector<Term>& terms, Bound bound) {
+  const std::size_t most = size_of_loss(terms) > kLargeLoss ? kMostLargeKinds : kMostKinds;
   std::vector<Term> few = terms;
-  for (double width = 1e-3; kinds(few) > kMostKinds; width *= 1.5)
+  constexpr double kWidest = 1e4;  // beyond it nothing is left to merge
+  for (double width = 1e-3; kinds(few) > most && width < kWidest; width *= 1.5)
     few = merged(terms, bound, width);
   return few;
 }
