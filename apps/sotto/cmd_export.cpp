@@ -34,8 +34,9 @@ Expected<int> export_model(const Arguments& arguments) {
   tell("{} written: {} weights, {}\n",
        arguments.output_path,
        model.w.size(),
-       model.privacy.is_private ? fmt::format("epsilon {}, delta {} ({})",
+       model.privacy.is_private ? fmt::format("epsilon {}{}, delta {} ({})",
                                               text_up(model.privacy.epsilon),
+                                              seed_mark(model.privacy),
                                               text_up(model.privacy.delta),
                                               to_string(model.privacy.neighbours))
                                 : std::string("not private"));

@@ -321,6 +321,7 @@ Expected<int> run_train(const Arguments& arguments) {
   if (!arguments.quiet && !arguments.json)
     for (const auto& note : data.notes) say("note: {}\n", note);
 
+  SOTTO_TRY(check_names(data.class_names, data.feature_names));
   double row_norm = arguments.data.row_norm > 0 ? arguments.data.row_norm : data.row_norm_bound;
   if (row_norm == 0 && !request.method->is_private) {
     const auto norms = data.table.norms();  // not private: look

@@ -8,6 +8,7 @@
 #include "exit_codes.hpp"
 #include "printer.hpp"
 #include "sotto/audit/verify.hpp"
+#include "sotto/audit/verify_copies.hpp"
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/json.hpp"
@@ -18,6 +19,9 @@ namespace {
 
 struct Arguments {
   std::string path;
+  std::string journal;
+  std::string journal_key;
+  std::string model;
   bool json = false;
 };
 
@@ -66,7 +70,27 @@ Expected<int> run_verify(const Arguments& arguments) {
                 fmt::format("{} is no record: {}. Give the file that `sotto train --record` wrote.",
                             arguments.path,
                             record.error().message));
-  SOTTO_ASSIGN(const Verification result, verify_record(*record));
+  SOTTO_ASSIGN(Verification result, verify_record(*record));
+  const auto append = [&](std::vector<RecordCheck> checks) {
+    for (RecordCheck& check : checks) result.checks.push_back(std::move(check));
+  };
+  if (!arguments.journal.empty()) {
+    std::string key;
+    if (!arguments.journal_key.empty()) {
+      SOTTO_ASSIGN(key, read_journal_key(arguments.journal_key));
+    }
+    SOTTO_ASSIGN(const JournalContent journal, read_whole_journal(arguments.journal, key));
+    SOTTO_ASSIGN(std::vector<RecordCheck> checks, check_journal(*record, journal));
+    append(std::move(checks));
+  }
+  if (!arguments.model.empty()) {
+    SOTTO_ASSIGN(const std::string model_text, read_text_file(arguments.model, kMostModelBytes));
+    const auto model = parse_json(model_text);
+    if (!model)
+      return fail(ErrorKind::kBadData,
+                  fmt::format("{} is no model: {}.", arguments.model, model.error().message));
+    append(check_model(*record, *model));
+  }
   print(result, arguments.json);
   return result.contradicts() ? kAuditContradicts : kSuccess;
 }
@@ -77,11 +101,15 @@ Action add_verify(CLI::App& app) {
   auto* verb = app.add_subcommand("verify", "check a run record: price it anew and compare");
   auto a = std::make_shared<Arguments>();
   verb->add_option("RECORD", a->path, "the file that `sotto train --record` wrote")->required();
+  verb->add_option("--journal", a->journal, "the run's journal: must tell the same run");
+  verb->add_option("--journal-key", a->journal_key, "the key file that it is sealed with");
+  verb->add_option("--model", a->model, "the run's model: must carry the same statement");
   verb->add_flag("--json", a->json, "print one object for machines");
   verb->footer(R"(
 Prices what was promised, the plan or the filter's budget, with every accountant that applies, however early the
 run stopped; checks that the plan covers what was charged, that every batch really drawn was charged for, and that
-one relation is used throughout; flags known seeds, printed training values, and what records of version 0.1 may
+one relation is used throughout; that everything that is said twice is the same both times, and that the method
+plans with the record's settings what the record says; with --journal and --model that all three agree. Flags known seeds, printed training values, and what records of version 0.1 may
 tell beside their claim (docs/advisories). Exit code 5 if something contradicts the claim.)");
   return [a] { return run_verify(*a); };
 }

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "sotto/core/file.hpp"
+#include "sotto/core/text.hpp"
 #include "sotto/data/io/csv.hpp"
 #include "sotto/data/schema.hpp"
 
@@ -159,6 +160,17 @@ Expected<SchemaFacts> DataArguments::schema_facts() const {
   return SchemaFacts{static_cast<std::int64_t>(schema.feature_names().size()) + (bias ? 1 : 0),
                      schema.row_norm_bound(bias),
                      schema.has_units};
+}
+
+Expected<void> check_names(const std::vector<std::string>& classes,
+                           const std::vector<std::string>& features) {
+  for (const auto* names : {&classes, &features})
+    for (const std::string& name : *names)
+      if (has_control_characters(name))
+        return fail(
+            ErrorKind::kUsage,
+            fmt::format("the name '{}' has a control character. Declare another.", escaped(name)));
+  return {};
 }
 
 }  // namespace sotto::app

@@ -59,4 +59,9 @@ struct DataArguments {
   Expected<LoadedFile> load_with(const LoadOptions& options) const;
 };
 
+/// kUsage for names that a model must not carry: a control character could forge a line of its
+/// predictions.
+Expected<void> check_names(const std::vector<std::string>& classes,
+                           const std::vector<std::string>& features);
+
 }  // namespace sotto::app

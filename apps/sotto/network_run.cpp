@@ -103,6 +103,7 @@ Expected<int> train_network(NetworkRequest request) {
   if (talks)
     for (const auto* notes : {&named.notes, &data.notes})
       for (const auto& note : *notes) say("note: {}\n", note);
+  SOTTO_TRY(check_names(data.class_names, data.feature_names));
   SOTTO_ASSIGN(const NetworkSpec spec,
                fitted_network(request.network,
                               named,

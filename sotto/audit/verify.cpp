@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "sotto/audit/verify_copies.hpp"
 #include "sotto/core/directed_text.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/budget.hpp"
@@ -61,10 +62,13 @@ class Verifier {
   explicit Verifier(const nlohmann::json& record) : record_(record) {}
 
   Expected<Verification> run() {
-    if (!record_.is_object() || record_.value("sotto_run", 0) != 1)
+    if (!record_.is_object() || !record_.contains("sotto_run") || record_["sotto_run"] != 1)
       return fail(ErrorKind::kBadData,
                   "this is not a run record of version 1. `sotto train --record FILE` writes one.");
     SOTTO_ASSIGN(result_.is_private, field<bool>(record_, "private"));
+    // With a known seed: private as long as the seed is.
+    if (const auto secret = record_.find("private_if_seed_secret"); secret != record_.end())
+      result_.is_private |= *secret == true;
     SOTTO_ASSIGN(result_.claimed_epsilon, number(record_, "epsilon_spent"));
     SOTTO_ASSIGN(result_.delta, field<double>(record_, "delta"));
     if (!(result_.delta >= 0 && result_.delta < 1)) return out_of_range("delta");
@@ -78,6 +82,7 @@ class Verifier {
     SOTTO_TRY(prices());
     SOTTO_TRY(plan());
     SOTTO_TRY(drawn());
+    for (RecordCheck& check : check_copies(record_)) result_.checks.push_back(std::move(check));
     if (states_no_rule_) version_01();
     return result_;
   }

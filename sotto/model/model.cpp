@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/file.hpp"
 #include "sotto/core/json.hpp"
+#include "sotto/core/text.hpp"
 #include "sotto/core/version.hpp"
 #include "sotto/privacy/number_json.hpp"
 
@@ -16,6 +18,10 @@ namespace {
 constexpr int kModelVersion = 1;
 
 }  // namespace
+
+std::string seed_mark(const PrivacyStatement& statement) {
+  return statement.insecure_seed ? " IF ITS SEED IS SECRET" : "";
+}
 
 nlohmann::json to_json(const PrivacyStatement& statement) {
   nlohmann::json json = {{"private", statement.is_private && !statement.insecure_seed},
@@ -142,6 +148,12 @@ Expected<Model> model_from_text(const std::string& text, const std::string& path
     model.row_norm = json.at("row_norm").get<double>();
     model.class_names = json.at("class_names").get<std::vector<std::string>>();
     model.feature_names = json.at("feature_names").get<std::vector<std::string>>();
+    for (const auto* names : {&model.class_names, &model.feature_names})
+      if (std::any_of(names->begin(), names->end(), has_control_characters))
+        return fail(ErrorKind::kBadData,
+                    fmt::format("{} has a name with a control character, which could forge a line "
+                                "of its predictions. Train again.",
+                                path));
     model.schema = json.at("schema").get<std::string>();
     model.network = json.value("network", "");
     SOTTO_ASSIGN(model.privacy, privacy_from_json(json.at("privacy")));

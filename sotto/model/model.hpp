@@ -63,6 +63,9 @@ struct Model {
   std::optional<Certificate> certificate;  ///< of the weights, if the method made one
 };
 
+/// What must stand beside every epsilon of a run with a known seed; empty for others.
+std::string seed_mark(const PrivacyStatement& statement);
+
 nlohmann::json to_json(const PrivacyStatement& statement);
 Expected<PrivacyStatement> privacy_from_json(const nlohmann::json& json);
 

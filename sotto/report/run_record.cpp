@@ -76,7 +76,7 @@ nlohmann::json to_json(const RunRecord& record) {
   nlohmann::json json = {{"sotto_run", 1},
                          {"version", record.version},
                          {"method", record.method},
-                         {"private", record.privacy.is_private},
+                         {"private", record.privacy.is_private && !record.privacy.insecure_seed},
                          {"epsilon_spent", number_or_null(record.privacy.epsilon)},
                          {"epsilon_planned", number_or_null(record.epsilon_planned)},
                          {"epsilon_budget", number_or_null(record.epsilon_budget)},
@@ -99,6 +99,7 @@ nlohmann::json to_json(const RunRecord& record) {
                          {"unsafe_diagnostics", record.privacy.unsafe_diagnostics},
                          {"warnings", record.warnings},
                          {"trace", std::move(trace)}};
+  if (record.privacy.insecure_seed) json["private_if_seed_secret"] = record.privacy.is_private;
   if (!record.lost.empty()) json["lost"] = record.lost;
   if (record.test) json["test"] = to_json(*record.test);
   if (!record.network.empty()) json["network"] = record.network;
@@ -144,11 +145,12 @@ std::string brief(const RunRecord& record) {
         "{}: {} steps, NOT private, stopped: {}", record.method, record.steps, record.stopped);
   const std::string budget =
       std::isfinite(record.epsilon_budget) ? " of " + text_up(record.epsilon_budget) : "";
-  return fmt::format("{}: {} steps, epsilon {}{} (delta {}, {}, {}), stopped: {}",
+  return fmt::format("{}: {} steps, epsilon {}{}{} (delta {}, {}, {}), stopped: {}",
                      record.method,
                      record.steps,
                      text_up(record.privacy.epsilon, 4),
                      budget,
+                     seed_mark(record.privacy),
                      text_up(record.privacy.delta),
                      to_string(record.privacy.neighbours),
                      record.privacy.accountant,

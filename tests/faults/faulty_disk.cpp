@@ -72,7 +72,7 @@ int FaultyDisk::truncate(int file, off_t size) {
 
 int FaultyDisk::sync(int file) {
   if (next(fmt::format("sync({})", file)) == Verdict::kFail) return -1;
-  return FileSystem::sync(file);
+  return 0;  // the real disk need not wait
 }
 
 int FaultyDisk::close(int file) {

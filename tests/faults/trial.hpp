@@ -19,14 +19,14 @@ struct Outcome {
   std::int64_t released = 0;  ///< answers that left their mechanism
 };
 
-/// Runs the command with all its file calls on `disk`.
-Outcome run_on(FileSystem& disk, const std::vector<std::string>& arguments);
-
 /// A folder with rows and commands on them.
 class Trial {
  public:
   /// "dp-sgd", or another method with one answer per charge; "network" trains one with dp-sgd.
   explicit Trial(std::string method);
+
+  /// Runs the command in this process with all its file calls on `disk`.
+  Outcome run_on(FileSystem& disk, const std::vector<std::string>& arguments) const;
 
   std::vector<std::string> train() const;
   std::vector<std::string> predict() const;
@@ -34,9 +34,6 @@ class Trial {
   std::vector<std::string> report() const;
   std::string file(const std::string& name) const { return dir_.file(name); }
   std::string folder() const { return dir_.file(""); }
-
-  /// Everything on a sound disk: what a run of each command does.
-  void expect_sound(const Outcome& outcome, std::int64_t& released) const;
 
   /// After a command with a fault: a documented exit code with a message, and no answer that the
   /// journal does not hold. `released`: all answers until now.

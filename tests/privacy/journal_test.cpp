@@ -31,7 +31,7 @@ TEST(JournalPrice, AStoppedOrKilledPlanCostsThePlan) {
     ASSERT_TRUE(ledger) << ledger.error().message;
     for (int k = 0; k < 7; ++k) ASSERT_TRUE(ledger->charge(Event::gaussian(9, kRelation), 2));
     if (closes) {
-      ASSERT_TRUE(ledger->close());
+      ASSERT_TRUE(ledger->close(kFinished));
     }
     const auto told = prices(dir.file("m.journal"));
     ASSERT_EQ(told.size(), 1u);
@@ -51,7 +51,7 @@ TEST(JournalPrice, ARunThatWasChargedNothingCostsNothing) {
   const TempDir dir;
   {
     auto ledger = Ledger::open(planned(dir));
-    ASSERT_TRUE(ledger->close());
+    ASSERT_TRUE(ledger->close(kFinished));
   }
   EXPECT_EQ(prices(dir.file("m.journal")).at(0), 0);
 }
@@ -82,7 +82,7 @@ TEST(JournalPrice, LostReleasesCostTheLimit) {
     auto ledger = Ledger::open(options);
     for (int k = 0; k < 12; ++k) ASSERT_TRUE(ledger->charge(Event::gaussian(9, kRelation), 2));
   }
-  options.resume = LedgerResume{*canonical(Event::gaussian(9, kRelation)), 2, false};
+  options.resume = LedgerResume{*canonical(Event::gaussian(9, kRelation)), 2, {}};
   double told = 0;
   {
     auto ledger = Ledger::open(options);

@@ -5,6 +5,7 @@
 
 #include "sotto/privacy/calibrate.hpp"
 #include "sotto/privacy/ledger.hpp"
+#include "tests/support/journals.hpp"
 #include "tests/support/temp_dir.hpp"
 
 namespace sotto {
@@ -46,7 +47,7 @@ LedgerOptions crashed(const TempDir& dir) {
   auto ledger = Ledger::open(options);
   for (int k = 0; k < 10; ++k)
     EXPECT_TRUE(ledger->charge(Event::gaussian(multiplier(), kRelation), 1));
-  options.resume = LedgerResume{*canonical(steps(3, multiplier())), 3, false};
+  options.resume = LedgerResume{*canonical(steps(3, multiplier())), 3, {}};
   return options;
 }
 
@@ -87,7 +88,7 @@ TEST(LedgerResume, LostReleasesCountAndTheBudgetHolds) {
   CanonicalEvent more = ledger->spent();
   more = *canonical(Event::compose({to_event(more), Event::gaussian(multiplier(), kRelation)}));
   EXPECT_GT(price(more, ledger->samples_spent() + 1), kBudget.epsilon);
-  ASSERT_TRUE(ledger->close());
+  ASSERT_TRUE(ledger->close(kFinished));
   const auto runs = read_journal(options.journal_path);
   ASSERT_TRUE(runs);
   ASSERT_EQ(runs->size(), 1u);
@@ -98,13 +99,22 @@ TEST(LedgerResume, LostReleasesCountAndTheBudgetHolds) {
 TEST(LedgerResume, TheTwinThatForgetsWhatWasLostOverspends) {
   const TempDir dir;
   LedgerOptions options = crashed(dir);
-  options.resume->repeats = true;  // without a seed that is a lie
+  const JournalHead last{11, read_whole_journal(options.journal_path)->chains[10]};
+  // Somebody puts back the journal as it was when the state was written.
+  const auto lines = testing::whole_lines_of(TempDir::read(options.journal_path));
+  dir.write("m.journal", testing::joined({lines.begin(), lines.begin() + 4}));
   auto twin = Ledger::open(options);
-  ASSERT_TRUE(twin);
+  ASSERT_TRUE(twin) << twin.error().message;
   EXPECT_EQ(granted_from(*twin, 3), 27);
   const CanonicalEvent all =
       *canonical(Event::compose({to_event(twin->spent()), steps(7, multiplier())}));
   EXPECT_GT(price(all, 37), kBudget.epsilon * 1.05);
+  // The state remembers the journal's last line, and is not taken in.
+  dir.write("m.journal", testing::joined({lines.begin(), lines.begin() + 4}));
+  options.resume->head = last;
+  const auto ledger = Ledger::open(options);
+  ASSERT_FALSE(ledger);
+  EXPECT_THAT(ledger.error().message, HasSubstr("cut back"));
 }
 
 TEST(LedgerResume, NoiseGivenByHandIsHeldToThePriceOfThePlan) {
@@ -143,8 +153,8 @@ TEST(Ledger, AClosedOneRefusesEveryCharge) {
   const TempDir dir;
   auto ledger = Ledger::open(options_in(dir));
   ASSERT_TRUE(ledger->charge(Event::gaussian(multiplier(), kRelation), 1));
-  ASSERT_TRUE(ledger->close());
-  ASSERT_TRUE(ledger->close()) << "a second time does nothing";
+  ASSERT_TRUE(ledger->close(kFinished));
+  ASSERT_TRUE(ledger->close(kFinished)) << "a second time does nothing";
   EXPECT_FALSE(ledger->charge(Event::gaussian(multiplier(), kRelation), 1));
 }
 
@@ -169,12 +179,12 @@ TEST(Journal, AContinuedRunIsFoundBehindOtherRuns) {
   {
     auto ledger = Ledger::open(other);
     ASSERT_TRUE(ledger->charge(Event::gaussian(2 * multiplier(), kRelation), 1));
-    ASSERT_TRUE(ledger->close());
+    ASSERT_TRUE(ledger->close(kFinished));
   }
   auto ledger = Ledger::open(options);
   ASSERT_TRUE(ledger) << ledger.error().message;
   ASSERT_TRUE(ledger->charge(Event::gaussian(multiplier(), kRelation), 1));
-  ASSERT_TRUE(ledger->close());
+  ASSERT_TRUE(ledger->close(kFinished));
   const auto runs = read_journal(options.journal_path);
   ASSERT_EQ(runs->size(), 2u);
   EXPECT_EQ(runs->at(0).samples, 11);

@@ -154,7 +154,7 @@ TEST(Ledger, AKilledRunNeverUnderCounts) {
     EXPECT_GE(told->terms[0].count, k);
     EXPECT_LE(told->terms[0].count, 1000);
   }
-  ASSERT_TRUE(ledger->close());
+  ASSERT_TRUE(ledger->close(kFinished));
   const auto runs = read_journal(options.journal_path);
   EXPECT_TRUE(runs->front().closed);
   EXPECT_EQ(canonical(Event::compose(runs->front().charged))->terms[0].count, 300)
@@ -168,7 +168,7 @@ TEST(Ledger, ASecondRunContinuesTheJournal) {
   for (int run = 0; run < 2; ++run) {
     auto ledger = Ledger::open(options);
     ASSERT_TRUE(ledger->charge(Event::gaussian(20, kRelation), 5));
-    ASSERT_TRUE(ledger->close());
+    ASSERT_TRUE(ledger->close(kFinished));
   }
   EXPECT_EQ(read_journal(options.journal_path)->size(), 2u);
 }

@@ -1,0 +1,350 @@
+#include "sotto/audit/verify_copies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "sotto/core/directed_text.hpp"
+#include "sotto/core/json.hpp"
+#include "sotto/geometry/constraint_set.hpp"
+#include "sotto/geometry/loss_info.hpp"
+#include "sotto/optimizer/registry.hpp"
+#include "sotto/privacy/promise.hpp"
+
+namespace sotto {
+namespace {
+
+using nlohmann::json;
+using Outcome = RecordCheck::Outcome;
+
+/// What is there and of this type; none otherwise.
+template <class T>
+std::optional<T> value(const json& object, const char* name) {
+  const auto found = object.is_object() ? object.find(name) : object.end();
+  if (!object.is_object() || found == object.end()) return std::nullopt;
+  try {
+    return found->get<T>();
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+}
+
+bool nearly(double a, double b) {
+  return a == b || std::abs(a - b) <= kLastDigits * std::max(std::abs(a), std::abs(b));
+}
+
+class Checks {
+ public:
+  void require(const std::string& name, bool holds, const std::string& if_not) {
+    if (!holds) all_.push_back({name, Outcome::kContradiction, if_not});
+  }
+  void add(std::string name, Outcome outcome, std::string detail) {
+    all_.push_back({std::move(name), outcome, std::move(detail)});
+  }
+  /// One line for all that agreed.
+  std::vector<RecordCheck> take(const std::string& name, const std::string& if_all) {
+    const bool all = std::none_of(all_.begin(), all_.end(), [](const RecordCheck& check) {
+      return check.outcome == Outcome::kContradiction;
+    });
+    if (all) all_.insert(all_.begin(), {name, Outcome::kOk, if_all});
+    return std::move(all_);
+  }
+
+ private:
+  std::vector<RecordCheck> all_;
+};
+
+std::optional<CanonicalEvent> events_of(const json& object, const char* name, Relation relation) {
+  const auto text = value<std::string>(object, name);
+  if (!text) return std::nullopt;
+  const auto event = parse_event(*text, relation);
+  if (!event) return std::nullopt;
+  auto terms = canonical(*event);
+  return terms ? std::optional(*std::move(terms)) : std::nullopt;
+}
+
+bool same(const CanonicalEvent& a, const CanonicalEvent& b) { return within(a, b) && within(b, a); }
+
+/// The setting of this name, as text.
+std::optional<std::string> setting(const json& record, const std::string& wanted) {
+  const auto settings = value<json>(record, "settings");
+  if (settings && settings->is_array())
+    for (const json& each : *settings)
+      if (value<std::string>(each, "name") == wanted) return value<std::string>(each, "value");
+  return std::nullopt;
+}
+
+void check_flags(const json& record, const json& statement, Checks& checks) {
+  for (const char* flag : {"insecure_seed", "unsafe_diagnostics"}) {
+    const auto here = value<bool>(record, flag);
+    const auto there = value<bool>(statement, flag);
+    checks.require(flag,
+                   !here || !there || *here == *there,
+                   "the record and its privacy statement say different things");
+  }
+  const auto is_private = value<bool>(record, "private");
+  const auto stated = value<bool>(statement, "private");
+  checks.require("private",
+                 !is_private || !stated || *is_private == *stated,
+                 "the record and its privacy statement say different things");
+  checks.require("private",
+                 !(is_private.value_or(false) && record.contains("private_if_seed_secret")),
+                 "a run with a known seed is private only if the seed is secret");
+  const bool shows = value<bool>(record, "unsafe_diagnostics").value_or(false);
+  checks.require("diagnostics",
+                 !record.contains("diagnostics") || record["diagnostics"].is_null() || shows,
+                 "it holds true training values, but says that none were shown");
+  const bool tested = record.contains("test") && !record["test"].is_null();
+  checks.require("test",
+                 !tested || value<bool>(statement, "test_declared_public").value_or(true),
+                 "it was evaluated on test rows that nobody declared public");
+}
+
+void check_counts(const json& record, const json& statement, Checks& checks) {
+  for (const char* name : {"steps", "dimension", "planned_noise_samples"})
+    if (const auto number = value<double>(record, name))
+      checks.require(name, *number >= 0 && *number == std::floor(*number), "it is no count");
+  for (const char* name : {"passes", "gradient_evaluations", "noise_multiplier"})
+    if (const auto number = value<double>(record, name))
+      checks.require(name, *number >= 0 && std::isfinite(*number), "it is out of range");
+  if (const auto n = value<double>(statement, "public_n"))
+    checks.require("public_n", *n >= 1 && *n == std::floor(*n), "it is no number of units");
+  const auto steps = value<std::int64_t>(record, "steps");
+  if (const auto planned = setting(record, "steps"); planned && steps) {
+    char* end = nullptr;
+    const double most = std::strtod(planned->c_str(), &end);
+    if (end != planned->c_str() && *end == '\0')
+      checks.require("steps",
+                     static_cast<double>(*steps) <= most,
+                     fmt::format("{} were made of {} that its settings allow", *steps, *planned));
+  }
+  // The curves end where the run did.
+  for (const char* curve : {"trace", "spending"}) {
+    const auto points = value<json>(record, curve);
+    if (!points || !points->is_array() || points->empty() || !steps) continue;
+    std::int64_t before = -1;
+    bool grows = true;
+    for (const json& point : *points) {
+      const auto step = value<std::int64_t>(point, "step");
+      grows = grows && step && *step > before;
+      before = step.value_or(before);
+    }
+    checks.require(curve, grows && before <= *steps, "its steps are not those of the run");
+    if (std::string(curve) == "spending")
+      checks.require(curve, before == *steps, "it does not end with the run");
+  }
+}
+
+void check_spending(const json& record,
+                    const json& statement,
+                    const CanonicalEvent& spent,
+                    Checks& checks) {
+  const auto points = value<json>(record, "spending");
+  if (!points || !points->is_array() || points->empty()) return;
+  const json& last = points->back();
+  if (const auto released = value<std::int64_t>(last, "releases"))
+    checks.require(
+        "spending",
+        *released == releases(spent),
+        fmt::format("it ends with {} releases, but {} were charged", *released, releases(spent)));
+  const auto drawn = value<std::int64_t>(last, "noise_samples");
+  const auto stated = value<std::int64_t>(statement, "noise_samples");
+  checks.require("spending",
+                 !drawn || !stated || *drawn == *stated,
+                 "it ends with another number of noise samples than the statement");
+  for (const json& point : *points)
+    if (const auto share = value<double>(point, "filter_share"))
+      checks.require("spending", *share >= 0 && *share <= 1 + kLastDigits, "a share is above 1");
+}
+
+/// An infinite one is written as null.
+std::optional<double> price_in(const json& record, const char* name) {
+  if (!record.contains(name)) return std::nullopt;
+  if (record[name].is_null()) return std::numeric_limits<double>::infinity();
+  return value<double>(record, name);
+}
+
+void check_epsilons(const json& record, const CanonicalEvent& spent, Checks& checks) {
+  const auto claimed = price_in(record, "epsilon_spent");
+  const auto planned = price_in(record, "epsilon_planned");
+  if (claimed && planned && !record.contains("lost") && !spent.terms.empty())
+    checks.require("epsilon_planned",
+                   nearly(*claimed, *planned),
+                   fmt::format("{} was planned, {} is claimed", *planned, *claimed));
+  const auto lower = value<double>(record, "epsilon_lower");
+  if (lower && claimed)
+    checks.require(
+        "epsilon_lower", *lower <= *claimed * (1 + kLastDigits), "it is above the claim");
+}
+
+/// What the method plans with the settings that the record states.
+void check_plan(const json& record, const json& statement, Relation relation, Checks& checks) {
+  const auto name = value<std::string>(record, "method");
+  const auto settings = value<json>(record, "settings");
+  const auto dimension = value<std::int64_t>(record, "dimension");
+  const auto n = value<std::int64_t>(statement, "public_n");
+  const auto multiplier = value<double>(record, "noise_multiplier");
+  const auto stated = events_of(record, "plan", relation);
+  if (!name || !settings || !settings->is_array() || !dimension || !n || *n < 1 || !multiplier ||
+      !stated || value<std::string>(statement, "rule") != "plan")
+    return;
+  const auto cannot = [&](const std::string& why) {
+    checks.add("settings", Outcome::kFlag, "the plan can't be made again from them: " + why);
+  };
+  const auto method = find_method(*name);
+  if (!method) return cannot("there is no method " + *name);
+  PublicFacts facts;
+  facts.problem.n = *n;
+  facts.problem.dimension = *dimension;
+  facts.problem.relation = relation;
+  facts.problem.row_norm = 1;
+  facts.problem.row_max = 1;
+  facts.problem.linear_rows = value<std::string>(statement, "unit").value_or("row") == "row";
+  facts.problem.network = value<std::string>(record, "loss") == "network";
+  if (facts.problem.network) facts.problem.linear_rows = false;
+  if (const auto loss = parse_loss(value<std::string>(record, "loss").value_or("")))
+    facts.problem.loss = loss_info(*loss);
+  // Not one that would be read from a file which the record names.
+  if (const auto set = value<std::string>(record, "constraint");
+      set && !set->starts_with("polytope"))
+    if (auto constraint = parse_constraint(*set)) facts.problem.constraint = *std::move(constraint);
+  facts.single_release_multiplier = 1;
+  facts.delta = value<double>(record, "delta").value_or(0);
+  facts.epsilon = value<double>(record, "epsilon_budget").value_or(0);
+  GivenOptions given;
+  for (const json& each : *settings) {
+    const auto option = value<std::string>(each, "name");
+    const auto text = value<std::string>(each, "value");
+    if (!option || !text || *text == "none" || *text == "auto") continue;
+    const bool known = std::any_of((*method)->options.begin(),
+                                   (*method)->options.end(),
+                                   [&](const auto& info) { return info.name == *option; });
+    if (known) given.emplace_back(*option, *text);
+  }
+  const auto configured = (*method)->configure(given, facts);
+  if (!configured) return cannot(configured.error().message);
+  const Plan plan = configured->optimizer->plan(facts.problem, *multiplier);
+  if (!plan.filter.empty()) return cannot("the method has a filter, but the record a plan");
+  const auto made = canonical(plan.event);
+  if (!made) return cannot(made.error().message);
+  checks.require("settings",
+                 same(*made, *stated),
+                 fmt::format("with them the method plans {}, but the record says {}",
+                             to_string(to_event(*made)),
+                             to_string(to_event(*stated))));
+  if (const auto samples = value<std::int64_t>(record, "planned_noise_samples"))
+    checks.require("settings",
+                   *samples == plan.noise_samples,
+                   fmt::format("with them the method draws {} noise samples, the record plans {}",
+                               plan.noise_samples,
+                               *samples));
+}
+
+}  // namespace
+
+std::vector<RecordCheck> check_copies(const json& record) {
+  Checks checks;
+  const json statement = value<json>(record, "privacy").value_or(json::object());
+  check_flags(record, statement, checks);
+  check_counts(record, statement, checks);
+  const auto relation = parse_relation(value<std::string>(record, "neighbours").value_or(""));
+  if (relation) {
+    if (const auto spent = events_of(statement, "events", *relation)) {
+      check_spending(record, statement, *spent, checks);
+      check_epsilons(record, *spent, checks);
+    }
+    check_plan(record, statement, *relation, checks);
+  }
+  return checks.take("copies", "what is said twice is the same");
+}
+
+Expected<std::vector<RecordCheck>> check_journal(const json& record,
+                                                 const JournalContent& journal) {
+  Checks checks;
+  const json statement = value<json>(record, "privacy").value_or(json::object());
+  const json place = value<json>(statement, "journal").value_or(json::object());
+  const auto name = value<std::string>(place, "run");
+  if (!name) {
+    checks.add("journal", Outcome::kFlag, "the record names no run of a journal");
+    return checks.take("journal", "");
+  }
+  const JournalHead head{value<std::int64_t>(place, "line").value_or(0),
+                         value<std::string>(place, "chain").value_or("")};
+  checks.require("journal",
+                 journal.holds(head),
+                 fmt::format("it does not hold line {} as the record remembers it: it was cut "
+                             "back, replaced or written anew since",
+                             head.line));
+  const auto found = std::find_if(journal.runs.begin(),
+                                  journal.runs.end(),
+                                  [&](const JournalRun& run) { return run.name == *name; });
+  if (found == journal.runs.end()) {
+    checks.require("journal", false, "the record's run is not in it");
+    return checks.take("journal", "");
+  }
+  const JournalRun& run = *found;
+  const auto relation = parse_relation(value<std::string>(record, "neighbours").value_or(""));
+  checks.require("journal: relation",
+                 relation && *relation == run.relation,
+                 "it has another: " + std::string(to_string(run.relation)));
+  checks.require("journal: method",
+                 value<std::string>(record, "method") == run.method,
+                 "it has another: " + run.method);
+  checks.require("journal: rule",
+                 value<std::string>(statement, "rule") == to_string(run.promise.rule),
+                 "it has another: " + std::string(to_string(run.promise.rule)));
+  checks.require("journal: delta",
+                 value<double>(record, "delta") == run.promise.budget.delta,
+                 "it has another");
+  checks.require("journal: budget",
+                 price_in(record, "epsilon_budget") == run.promise.budget.epsilon,
+                 fmt::format("it has {}", text_up(run.promise.budget.epsilon)));
+  if (relation && *relation == run.relation) {
+    const auto spent = events_of(statement, "events", *relation);
+    SOTTO_ASSIGN(const CanonicalEvent charged, canonical(Event::compose(run.charged)));
+    checks.require("journal: charges",
+                   spent && same(*spent, charged),
+                   "it holds " + to_string(to_event(charged)));
+    if (run.promise.rule == PriceRule::kPlan) {
+      const auto plan = events_of(record, "plan", *relation);
+      checks.require("journal: plan",
+                     plan && same(*plan, run.promise.plan),
+                     "it has another: " + to_string(to_event(run.promise.plan)));
+    }
+  }
+  checks.require("journal: noise samples",
+                 value<std::int64_t>(statement, "noise_samples") == run.samples,
+                 fmt::format("it has {}", run.samples));
+  SOTTO_ASSIGN(const double price_there, price(run, run.promise.budget.delta));
+  const auto claimed = price_in(record, "epsilon_spent");
+  checks.require("journal: epsilon",
+                 claimed && *claimed >= price_there * (1 - kLastDigits),
+                 fmt::format("by it the run costs {}", text_up(price_there)));
+  return checks.take("journal", "holds the run as the record tells it");
+}
+
+std::vector<RecordCheck> check_model(const json& record, const json& model) {
+  Checks checks;
+  checks.require("model: statement",
+                 value<json>(record, "privacy") == value<json>(model, "privacy"),
+                 "its privacy statement is another than the record's");
+  checks.require("model: method",
+                 value<std::string>(record, "method") == value<std::string>(model, "method"),
+                 "it has another");
+  const auto weights = value<json>(model, "weights");
+  const auto dimension = value<std::int64_t>(record, "dimension");
+  const bool network = value<std::string>(record, "loss") == "network";
+  checks.require("model: weights",
+                 network || (weights && dimension && std::ssize(*weights) == *dimension),
+                 "it has another number of them");
+  checks.require("model: classes",
+                 value<json>(record, "class_names") == value<json>(model, "class_names"),
+                 "it has others");
+  return checks.take("model", "is the record's");
+}
+
+}  // namespace sotto

@@ -1,0 +1,235 @@
+// The program's edges: signals, full and closed outputs, hostile names and absurd files.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tests/support/command.hpp"
+
+namespace sotto::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::vector<std::string> train(const TempDir& dir, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> words = {"train",
+                                    "--method",
+                                    "dp-sgd",
+                                    "--delta",
+                                    "1e-5",
+                                    "--dim",
+                                    "2",
+                                    "--row-norm",
+                                    "1.5",
+                                    "--noise-multiplier",
+                                    "3",
+                                    "--expected-batch",
+                                    "20",
+                                    "--threads",
+                                    "1"};
+  words.insert(words.end(), more.begin(), more.end());
+  words.push_back(dir.write("rows.svm", small_libsvm()));
+  words.push_back(dir.file("model.json"));
+  return words;
+}
+
+/// Starts the program and sends it a signal once `ready` is there.
+int signalled(const std::vector<std::string>& arguments, int number, const std::string& ready) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::vector<char*> words = {const_cast<char*>(SOTTO_BINARY)};
+    for (const auto& word : arguments) words.push_back(const_cast<char*>(word.c_str()));
+    words.push_back(nullptr);
+    if (std::freopen("/dev/null", "w", stderr) == nullptr) ::_exit(99);
+    ::execv(words[0], words.data());
+    ::_exit(98);
+  }
+  using namespace std::chrono_literals;
+  for (int k = 0; k < 2000 && !fs::exists(ready); ++k) std::this_thread::sleep_for(5ms);
+  ::kill(child, number);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+TEST(Signals, AllThatAskForAnEndLeaveACheckpoint) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGUSR1}) {
+    const TempDir dir;
+    const auto words =
+        train(dir, {"--steps", "2000000", "--checkpoint", dir.file("c"), "--every", "50"});
+    EXPECT_EQ(signalled(words, number, dir.file("c")), 130) << number;
+    EXPECT_TRUE(fs::exists(dir.file("c"))) << number;
+    EXPECT_FALSE(fs::exists(dir.file("model.json"))) << number;
+    for (const auto& entry : fs::directory_iterator(dir.file("")))
+      EXPECT_THAT(entry.path().filename().string(), Not(HasSubstr(".tmp"))) << number;
+    const auto told = sotto({"account", "--journal", dir.file("model.json.journal")});
+    EXPECT_EQ(told.code, 0) << told.err;
+  }
+}
+
+TEST(Signals, AReadThatWaitsEnds) {
+  const TempDir dir;
+  ASSERT_EQ(::mkfifo(dir.file("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(signalled({"verify", dir.file("pipe")}, SIGTERM, dir.file("pipe")), 130);
+}
+
+TEST(Outputs, AFullStandardOutputIsAnError) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"methods"}, {"--help"}, {"train", "--help"}}) {
+    std::string line = quoted(SOTTO_BINARY);
+    for (const auto& word : words) line += " " + quoted(word);
+    EXPECT_EQ(WEXITSTATUS(std::system((line + " >/dev/full 2>/dev/null").c_str())), 6) << line;
+  }
+}
+
+TEST(Outputs, AClosedOrFullStandardErrorLosesNoModel) {
+  for (const char* redirection : {"2>&-", "2>/dev/full", ">&- 2>&-"}) {
+    const TempDir dir;
+    std::string line = quoted(SOTTO_BINARY);
+    for (const auto& word : train(dir, {"--steps", "3"})) line += " " + quoted(word);
+    const int code = WEXITSTATUS(std::system((line + " " + redirection).c_str()));
+    EXPECT_TRUE(fs::exists(dir.file("model.json"))) << redirection;
+    EXPECT_THAT(code, ::testing::AnyOf(0, 6)) << redirection;
+  }
+}
+
+TEST(Outputs, ABrokenPipeIsAnErrorAndTheModelIsThere) {
+  const TempDir dir;
+  std::string line = quoted(SOTTO_BINARY);
+  for (const auto& word : train(dir, {"--steps", "3", "--json"})) line += " " + quoted(word);
+  const std::string script =
+      "(" + line + " 2>/dev/null; echo $? >" + quoted(dir.file("code")) + ") | true";
+  EXPECT_EQ(std::system(script.c_str()), 0);
+  EXPECT_TRUE(fs::exists(dir.file("model.json")));
+}
+
+TEST(Outputs, AFileSizeLimitIsAnError) {
+  const TempDir dir;
+  const auto result = sotto(train(dir, {"--steps", "300"}), "ulimit -f 1;");
+  EXPECT_EQ(result.code, 6) << result.err;
+}
+
+TEST(Modes, PredictionsAndConvertedRowsAreTheirOwnersAlone) {
+  const TempDir dir;
+  ASSERT_EQ(sotto(train(dir, {"--steps", "3"}), "umask 022;").code, 0);
+  const auto mode = [&](const std::string& name) {
+    struct stat facts {};
+    EXPECT_EQ(::stat(dir.file(name).c_str(), &facts), 0) << name;
+    return facts.st_mode & 0777;
+  };
+  ASSERT_EQ(
+      sotto({"predict", dir.file("rows.svm"), dir.file("model.json"), dir.file("p")}, "umask 022;")
+          .code,
+      0);
+  EXPECT_EQ(mode("p"), 0600U);
+  EXPECT_EQ(mode("model.json.journal"), 0600U);
+  EXPECT_EQ(mode("model.json"), 0644U) << "public by nature";
+  EXPECT_EQ(sotto({"predict", dir.file("rows.svm"), dir.file("model.json"), "/dev/stdout"}).code,
+            0);
+}
+
+TEST(Names, CantSpeakToTheTerminalOrForgeALine) {
+  const TempDir dir;
+  const std::string name = dir.file("a\x1b[2Jb");
+  const auto result = sotto({"verify", name});
+  EXPECT_EQ(result.code, 6);
+  EXPECT_THAT(result.err, Not(HasSubstr("\x1b")));
+  ASSERT_EQ(sotto(train(dir, {"--steps", "3"})).code, 0);
+  auto model = nlohmann::json::parse(TempDir::read(dir.file("model.json")));
+  model["class_names"] = {"-1", "1\nepsilon 0.001"};
+  dir.write("forged.json", model.dump());
+  const auto predicted =
+      sotto({"predict", dir.file("rows.svm"), dir.file("forged.json"), dir.file("p")});
+  EXPECT_EQ(predicted.code, 3) << predicted.out;
+}
+
+TEST(Names, OfAnyBytesAreFine) {
+  const TempDir dir;
+  auto words = train(dir, {"--steps", "3", "--record", dir.file("r\xff.json")});
+  words.back() = dir.file("m\xfe.json");
+  const auto result = sotto(words);
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(fs::exists(words.back()));
+  EXPECT_EQ(sotto({"verify", dir.file("r\xff.json")}).code, 0);
+}
+
+TEST(Files, AbsurdOnesAreRefused) {
+  const TempDir dir;
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  const std::string deeper = R"({"sotto_run":1,"private":)" + deep + "}";
+  for (const std::string& text : {deep, deeper, std::string(R"({"sotto_run":"x"})")}) {
+    const std::string path = dir.write("x", text);
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"verify", path},
+          {"account", "--journal", path},
+          {"report", "--out", dir.file("p.html"), path},
+          {"predict", dir.write("rows.svm", small_libsvm()), path, dir.file("p")}})
+      EXPECT_EQ(sotto(words).code, 3) << words[0];
+  }
+  EXPECT_EQ(sotto({"verify", dir.file(std::string(300, 'a'))}).code, 6);
+  fs::create_symlink(dir.file("loop"), dir.file("loop"));
+  for (const char* option : {"--checkpoint", "--record", "--report"}) {
+    const auto result = sotto(train(dir, {"--steps", "3", option, dir.file("loop")}));
+    EXPECT_EQ(result.code, 6) << option << result.err;
+    EXPECT_FALSE(fs::exists(dir.file("model.json.journal"))) << "nothing was charged";
+  }
+}
+
+TEST(Seeds, AreMarkedWhereverAnEpsilonStands) {
+  const TempDir dir;
+  const auto words = train(dir, {"--steps", "3", "--seed", "1", "--record", dir.file("r")});
+  const auto result = sotto(words);
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("seed"));
+  for (const char* name : {"model.json", "r"}) {
+    const auto file = nlohmann::json::parse(TempDir::read(dir.file(name)));
+    EXPECT_EQ(file["privacy"]["private"], false) << name;
+    EXPECT_EQ(file["privacy"]["private_if_seed_secret"], true) << name;
+  }
+  const auto exported = sotto({"export", dir.file("model.json"), dir.file("model.onnx")});
+  ASSERT_EQ(exported.code, 0) << exported.err;
+  EXPECT_THAT(exported.out + exported.err, HasSubstr("seed"));
+}
+
+// What a run costs does not depend on when it is asked to stop.
+TEST(Resumes, AFinishedRunIsLeftAlone) {
+  const TempDir dir;
+  const auto words =
+      train(dir, {"--steps", "30", "--checkpoint", dir.file("c"), "--every", "10", "--resume"});
+  // The record can't be written at the end: the model is there, and the checkpoint as well.
+  auto failing = words;
+  failing.insert(failing.begin() + 1, {"--record", dir.file("folder/r")});
+  fs::create_directories(dir.file("folder"));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // Once the run has begun its folder goes away.
+    using namespace std::chrono_literals;
+    for (int k = 0; k < 400 && !fs::exists(dir.file("model.json.journal")); ++k)
+      std::this_thread::sleep_for(1ms);
+    fs::remove_all(dir.file("folder"));
+    ::_exit(0);
+  }
+  const auto first = sotto(failing);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(fs::exists(dir.file("model.json"))) << first.err;
+  const std::string model = TempDir::read(dir.file("model.json"));
+  const auto again = sotto(words);
+  EXPECT_EQ(again.code, 0) << again.err;
+  if (first.code != 0 && fs::exists(dir.file("c"))) {
+    EXPECT_EQ(TempDir::read(dir.file("model.json")), model);
+  }
+}
+
+}  // namespace
+}  // namespace sotto::testing

@@ -1,0 +1,190 @@
+// Every field of a record that its price rests on is changed, one at a time and in every way that
+// its type allows, and then several together: `verify` with the journal and the model at hand finds
+// all of them, and by itself those that contradict the rest of the record.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "sotto/audit/verify_copies.hpp"
+#include "tests/support/command.hpp"
+
+namespace sotto::testing {
+namespace {
+
+using nlohmann::json;
+
+struct Files {
+  json record;
+  json model;
+  JournalContent journal;
+};
+
+Files trained(const TempDir& dir, const std::vector<std::string>& method) {
+  std::vector<std::string> words = {"train", "--quiet", "--delta", "1e-5", "--dim", "2"};
+  words.insert(words.end(), method.begin(), method.end());
+  for (const std::string& word : {std::string("--row-norm"),
+                                  std::string("1.5"),
+                                  std::string("--record"),
+                                  dir.file("run.json"),
+                                  dir.write("rows.svm", small_libsvm(200)),
+                                  dir.file("model.json")})
+    words.push_back(word);
+  const CommandResult result = sotto(words);
+  EXPECT_EQ(result.code, 0) << result.err;
+  return {json::parse(TempDir::read(dir.file("run.json"))),
+          json::parse(TempDir::read(dir.file("model.json"))),
+          read_whole_journal(dir.file("model.json.journal")).value()};
+}
+
+bool contradicts(const std::vector<RecordCheck>& checks) {
+  for (const RecordCheck& check : checks)
+    if (check.outcome == RecordCheck::Outcome::kContradiction) return true;
+  return false;
+}
+
+/// By the record alone.
+bool found_alone(const json& record) {
+  const auto result = verify_record(record);
+  return !result || result->contradicts();
+}
+
+bool found(const Files& files) {
+  if (found_alone(files.record)) return true;
+  const auto by_journal = check_journal(files.record, files.journal);
+  return !by_journal || contradicts(*by_journal) ||
+         contradicts(check_model(files.record, files.model));
+}
+
+/// Numbers, texts and flags that say nothing about what was promised or spent.
+bool is_aside(const std::string& path) {
+  static const std::set<std::string> kAside = {"/version",
+                                               "/passes",
+                                               "/gradient_evaluations",
+                                               "/stopped",
+                                               "/loss",
+                                               "/regularizer",
+                                               "/epsilon_lower"};
+  if (kAside.contains(path)) return true;
+  for (const char* part : {"/versions", "/command", "/options", "/warnings", "/trace"})
+    if (path.starts_with(part)) return true;
+  for (const char* end : {"/passes", "/epsilon_if_planned_to_end_here", "/origin", "/step_size"})
+    if (path.ends_with(end)) return true;
+  // Points on the way, and settings that no release depends on.
+  return path.starts_with("/spending") || path.starts_with("/settings") ||
+         path.starts_with("/certificate");
+}
+
+/// All that may be written in a leaf's place.
+std::vector<json> forged(const json& value) {
+  if (value.is_boolean()) return {!value.get<bool>(), nullptr};
+  if (value.is_string()) return {value.get<std::string>() + "x", "", 7, nullptr};
+  if (value.is_number_integer()) {
+    const auto number = value.get<std::int64_t>();
+    return {number + 1, number / 2, 2 * number + 1, -2, -number - 1, "x", 1e300};
+  }
+  if (value.is_number()) {
+    const double number = value.get<double>();
+    return {number / 2, number * 10, -number - 1, 0.999 * number, "x", 1e300};
+  }
+  return {1};
+}
+
+class Forgeries : public ::testing::TestWithParam<std::vector<std::string>> {};
+INSTANTIATE_TEST_SUITE_P(
+    Runs,
+    Forgeries,
+    ::testing::Values(
+        std::vector<std::string>{"--method", "dp-sgd", "--epsilon", "2", "--steps", "30"},
+        std::vector<std::string>{"--method", "dp-srm", "--noise-multiplier", "3", "--steps", "20"},
+        std::vector<std::string>{"--method", "dp-tr", "--epsilon", "3"},
+        std::vector<std::string>{"--method", "dp-agd", "--epsilon", "3"}));
+
+TEST_P(Forgeries, AnHonestRecordHolds) {
+  const TempDir dir;
+  const Files files = trained(dir, GetParam());
+  EXPECT_FALSE(found(files));
+}
+
+TEST_P(Forgeries, EveryChangedFieldIsFound) {
+  const TempDir dir;
+  const Files files = trained(dir, GetParam());
+  int tried = 0;
+  for (const auto& [path, value] : files.record.flatten().items()) {
+    if (is_aside(path)) continue;
+    for (const json& other : forged(value)) {
+      if (other == value) continue;
+      Files edited = files;
+      edited.record[json::json_pointer(path)] = other;
+      ++tried;
+      EXPECT_TRUE(found(edited)) << path << " = " << value << " -> " << other;
+    }
+  }
+  EXPECT_GE(tried, 100);
+}
+
+// A forger who changes all copies of what he knows of.
+TEST_P(Forgeries, ConsistentOnesAreFoundWithTheJournal) {
+  const TempDir dir;
+  const Files files = trained(dir, GetParam());
+  const bool filter = files.record["privacy"]["rule"] == "filter";
+  std::vector<std::pair<std::string, std::function<void(json&)>>> edits = {
+      {"a smaller epsilon in every copy",
+       [](json& r) {
+         r["epsilon_spent"] = r["epsilon_planned"] = r["privacy"]["epsilon"] =
+             0.5 * r["epsilon_spent"].get<double>();
+       }},
+      {"and a smaller budget",
+       [](json& r) {
+         const double less = 0.9 * r["epsilon_spent"].get<double>();
+         r["epsilon_spent"] = r["epsilon_planned"] = r["privacy"]["epsilon"] = less;
+         r["epsilon_budget"] = less;
+       }},
+      {"a larger delta in every copy", [](json& r) { r["delta"] = r["privacy"]["delta"] = 1e-3; }},
+      {"another relation in every copy",
+       [](json& r) { r["neighbours"] = r["privacy"]["neighbours"] = "add-remove"; }},
+      {"no seed in any copy, or one",
+       [](json& r) {
+         const bool seeded = r["insecure_seed"];
+         r["insecure_seed"] = r["privacy"]["insecure_seed"] = !seeded;
+       }},
+      {"more units", [](json& r) { r["privacy"]["public_n"] = 100'000; }},
+      {"another run's place", [](json& r) { r["privacy"]["journal"]["line"] = 1; }},
+      {"no place at all and half the price", [](json& r) {
+         r["privacy"].erase("journal");
+         r["epsilon_spent"] = r["epsilon_planned"] = r["privacy"]["epsilon"] =
+             0.5 * r["epsilon_spent"].get<double>();
+       }}};
+  if (!filter)
+    edits.push_back({"fewer events, the same steps", [](json& r) {
+                       const std::string text = "poisson(0.05, gaussian(50))";
+                       r["plan"] = r["privacy"]["events"] = text;
+                       r["drawn"] = json::array({{{"sampling", "poisson(0.05)"}, {"count", 1}}});
+                     }});
+  for (const auto& [what, edit] : edits) {
+    Files edited = files;
+    edit(edited.record);
+    edited.model["privacy"] = edited.record["privacy"];
+    EXPECT_TRUE(found(edited)) << what;
+  }
+}
+
+TEST(CutBack, AJournalThatWasCutBackIsFound) {
+  const TempDir dir;
+  Files files = trained(dir, {"--method", "dp-sgd", "--epsilon", "2", "--steps", "30"});
+  ASSERT_FALSE(found(files));
+  // A second run, and then the first one's journal again as it was before.
+  const std::string path = dir.file("model.json.journal");
+  const std::string before = TempDir::read(path);
+  Files second = trained(dir, {"--method", "dp-sgd", "--epsilon", "1", "--steps", "30"});
+  ASSERT_FALSE(found(second));
+  dir.write("old.journal", before);
+  second.journal = read_whole_journal(dir.file("old.journal")).value();
+  EXPECT_TRUE(found(second)) << "the second run is not in it";
+}
+
+}  // namespace
+}  // namespace sotto::testing

@@ -1,0 +1,186 @@
+// Numbers and checksums of a journal's lines: whatever is changed, lost, put in or put elsewhere is
+// noticed, but for half a line at its end.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/journals.hpp"
+
+namespace sotto {
+namespace {
+
+using testing::golden;
+using ::testing::HasSubstr;
+using testing::joined;
+using testing::kRelation;
+using testing::planned;
+using testing::TempDir;
+using testing::whole_lines_of;
+
+/// Two runs, the second one killed.
+std::string two_runs(const TempDir& dir, const std::string& key = "") {
+  for (const bool closes : {true, false}) {
+    LedgerOptions options = planned(dir);
+    options.journal_key = key;
+    options.nonce = closes ? "a" : "b";
+    auto ledger = Ledger::open(options);
+    EXPECT_TRUE(ledger) << ledger.error().message;
+    for (int k = 0; k < 4; ++k) EXPECT_TRUE(ledger->charge(Event::gaussian(9, kRelation), 2));
+    if (closes) EXPECT_TRUE(ledger->close(kFinished));
+  }
+  return TempDir::read(dir.file("m.journal"));
+}
+
+bool is_refused(const TempDir& dir, const std::string& text, const std::string& key = "") {
+  const auto content = read_whole_journal(dir.write("x.journal", text), key);
+  return !content;
+}
+
+TEST(JournalChain, EveryChangedByteIsSeen) {
+  const TempDir dir;
+  const std::string text = two_runs(dir);
+  ASSERT_FALSE(is_refused(dir, text));
+  for (std::size_t k = 0; k < text.size(); ++k)
+    for (const char other : {'0', 'x', '"', '\n'}) {
+      std::string damaged = text;
+      damaged[k] = other;
+      if (other == text[k]) continue;
+      const bool last_newline = k + 1 == text.size();
+      EXPECT_TRUE(is_refused(dir, damaged) || last_newline) << k;
+    }
+}
+
+TEST(JournalChain, LinesThatAreLostPutInOrMovedAreSeen) {
+  const TempDir dir;
+  const auto lines = whole_lines_of(two_runs(dir));
+  ASSERT_EQ(lines.size(), 11u);
+  for (std::size_t k = 0; k + 1 < lines.size(); ++k) {
+    auto fewer = lines;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(k));
+    EXPECT_TRUE(is_refused(dir, joined(fewer))) << "line " << k + 1 << " is gone";
+    auto more = lines;
+    more.insert(more.begin() + static_cast<std::ptrdiff_t>(k), lines[k]);
+    EXPECT_TRUE(is_refused(dir, joined(more))) << "line " << k + 1 << " twice";
+    auto moved = lines;
+    std::swap(moved[k], moved[k + 1]);
+    EXPECT_TRUE(is_refused(dir, joined(moved))) << "lines " << k + 1 << " changed places";
+    auto plain = lines;
+    plain[k] = testing::unchained(plain[k]);
+    EXPECT_TRUE(is_refused(dir, joined(plain))) << "line " << k + 1 << " lost its checksum";
+  }
+}
+
+TEST(JournalChain, OnlyHalfALineAtTheEndIsDropped) {
+  const TempDir dir;
+  const std::string text = two_runs(dir);
+  const std::size_t last = text.rfind('\n', text.size() - 2) + 1;
+  for (std::size_t end = last; end < text.size(); ++end) {
+    const std::string path = dir.write("m.journal", text.substr(0, end));
+    const auto content = read_whole_journal(path);
+    ASSERT_TRUE(content) << end << content.error().message;
+    EXPECT_EQ(content->chains.size(), end + 1 == text.size() ? 11u : 10u);
+    // And the journal can be continued.
+    LedgerOptions options = planned(dir);
+    options.nonce = "c";
+    auto ledger = Ledger::open(options);
+    ASSERT_TRUE(ledger) << ledger.error().message;
+    ASSERT_TRUE(ledger->charge(Event::gaussian(9, kRelation), 2));
+    EXPECT_TRUE(read_whole_journal(path)) << end;
+  }
+}
+
+TEST(JournalChain, HeadsTellWhetherItWasCutBack) {
+  const TempDir dir;
+  const auto lines = whole_lines_of(two_runs(dir));
+  const auto whole = read_whole_journal(dir.file("m.journal"));
+  ASSERT_TRUE(whole);
+  for (std::size_t k = 1; k <= lines.size(); ++k) {
+    const JournalHead head{static_cast<std::int64_t>(k), whole->chains[k - 1]};
+    EXPECT_TRUE(whole->holds(head));
+    for (std::size_t kept = 1; kept <= lines.size(); ++kept) {
+      const std::vector<std::string> first(lines.begin(),
+                                           lines.begin() + static_cast<std::ptrdiff_t>(kept));
+      const auto cut = read_whole_journal(dir.write("cut.journal", joined(first)));
+      ASSERT_TRUE(cut);
+      EXPECT_EQ(cut->holds(head), kept >= k);
+    }
+  }
+  EXPECT_FALSE(whole->holds({1, whole->chains[1]}));
+  EXPECT_FALSE(whole->holds({}));
+}
+
+TEST(JournalChain, CoversTheLinesOfVersion01BeforeIt) {
+  const TempDir dir;
+  for (const bool ended : {true, false}) {
+    std::string old = TempDir::read(golden("two.journal"));
+    if (!ended) old.pop_back();
+    dir.write("m.journal", old);
+    {
+      auto ledger = Ledger::open(planned(dir));
+      ASSERT_TRUE(ledger) << ledger.error().message;
+      ASSERT_TRUE(ledger->charge(Event::gaussian(9, kRelation), 2));
+    }
+    const std::string text = TempDir::read(dir.file("m.journal"));
+    const auto content = read_whole_journal(dir.file("m.journal"));
+    ASSERT_TRUE(content) << content.error().message;
+    EXPECT_EQ(content->runs.size(), 3u);
+    std::string changed = text;
+    changed.replace(changed.find("\"epsilon\":8.0"), 13, "\"epsilon\":9.0");
+    EXPECT_TRUE(is_refused(dir, changed));
+  }
+}
+
+TEST(JournalChain, AKeySealsIt) {
+  const TempDir dir;
+  const std::string key(32, 'k');
+  const std::string text = two_runs(dir, key);
+  EXPECT_FALSE(is_refused(dir, text, key));
+  EXPECT_TRUE(is_refused(dir, text, std::string(32, 'l'))) << "another key";
+  const auto without = read_whole_journal(dir.file("m.journal"));
+  ASSERT_FALSE(without);
+  EXPECT_EQ(without.error().kind, ErrorKind::kUsage);
+  EXPECT_THAT(without.error().message, HasSubstr("--journal-key"));
+  // Whoever lacks the key can write a journal anew, but not one that passes.
+  const TempDir other;
+  EXPECT_TRUE(is_refused(dir, two_runs(other), key));
+  EXPECT_TRUE(is_refused(dir, testing::unchained(text), key));
+  LedgerOptions options = planned(dir);
+  EXPECT_FALSE(Ledger::open(options)) << "nor is it continued without";
+  dir.write("short.key", "secret");
+  EXPECT_EQ(read_journal_key(dir.file("short.key")).error().kind, ErrorKind::kUsage);
+}
+
+// A seeded run's files are the same each time, and yet two runs have two names.
+TEST(JournalChain, NamesFollowFromTheJournal) {
+  const TempDir a;
+  const TempDir b;
+  std::vector<std::string> names;
+  for (const TempDir* dir : {&a, &b, &b}) {
+    auto ledger = Ledger::open(planned(*dir));
+    ASSERT_TRUE(ledger);
+    names.push_back(ledger->options().run);
+  }
+  EXPECT_EQ(names[0], names[1]);
+  EXPECT_NE(names[1], names[2]);
+}
+
+TEST(JournalChain, AFinishedRunIsNotContinued) {
+  const TempDir dir;
+  LedgerOptions options = planned(dir);
+  options.run = "a run";
+  {
+    auto ledger = Ledger::open(options);
+    ASSERT_TRUE(ledger->charge(Event::gaussian(9, kRelation), 2));
+    ASSERT_TRUE(ledger->close(kFinished));
+  }
+  options.resume = LedgerResume{*canonical(Event::gaussian(9, kRelation)), 2, {}};
+  const auto again = Ledger::open(options);
+  ASSERT_FALSE(again);
+  EXPECT_THAT(again.error().message, HasSubstr("has finished"));
+}
+
+}  // namespace
+}  // namespace sotto
