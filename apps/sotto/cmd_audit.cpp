@@ -294,7 +294,9 @@ Action add_audit(CLI::App& app) {
   verb->add_option("--roc", a->roc_path, "write the ROC beside the claimed trade-off curve (CSV)");
   verb->add_option("--report", a->report_path, "write a report of the audit (HTML, one file)");
   verb->add_option("--resume", a->resume_path, "keep the scores here, and continue from them");
-  verb->add_option("--threads", a->threads, "0: all cores")->capture_default_str();
+  verb->add_option("--threads", a->threads, "0: all cores")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1024));
   verb->add_flag("--one-run", a->in_one_run, "train once on DATA with canaries, and guess them")
       ->group("One run");
   a->one_run.add_to(*verb);

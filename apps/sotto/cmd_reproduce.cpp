@@ -244,7 +244,9 @@ Action add_reproduce(CLI::App& app) {
   verb->add_option("--specs", a->specs, "folder with the reproductions' files");
   verb->add_option(
       "--render", a->render, "write Markdown from the results in this folder, and run nothing");
-  verb->add_option("--threads", a->threads, "0: all cores")->capture_default_str();
+  verb->add_option("--threads", a->threads, "0: all cores")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1024));
   verb->add_flag("-q,--quiet", a->quiet, "no progress");
   verb->footer(R"(
 For every cell of a published table or figure: what the paper printed, the paper's own recipe with the epsilon

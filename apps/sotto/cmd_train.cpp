@@ -494,7 +494,8 @@ Action add_train(CLI::App& app) {
       a->unsafe_diagnostics,
       "also print true training values and running times; marks the run: they are not private");
   verb->add_option("--threads", a->threads, "0: all cores; the result does not depend on it")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1024));
   verb->add_flag(
       "--dry-run",
       a->dry_run,

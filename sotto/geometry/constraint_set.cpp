@@ -26,6 +26,9 @@ tl::unexpected<Error> refuse(std::string_view text, std::string_view why) {
               fmt::format("the constraint '{}' {}. Set --constraint to {}.", text, why, kForms));
 }
 
+/// Larger ones have no squares.
+constexpr double kLargestEntry = 1e60;
+
 /// A bound of a box: a number, or inf or -inf.
 std::optional<double> parse_bound(std::string_view text) {
   if (text == "inf" || text == "+inf") return kInfinity;
@@ -47,10 +50,10 @@ Expected<ConstraintPtr> read_polytope(std::string_view text, const std::string& 
       if (at == end) break;
       double value = 0;
       const auto [next, error] = std::from_chars(at, end, value);
-      if (error != std::errc() || !std::isfinite(value))
+      if (error != std::errc() || !(std::abs(value) <= kLargestEntry))
         return fail(
             ErrorKind::kBadData,
-            fmt::format("{}:{}: a vertex is a line of finite numbers, separated by blanks or "
+            fmt::format("{}:{}: a vertex is a line of numbers up to 1e60, separated by blanks or "
                         "commas.",
                         path,
                         number));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -112,8 +113,7 @@ Expected<void> compare_checkpoint(PreparedRun& run,
 }
 
 /// What the ledger must know of the run that is continued.
-Expected<LedgerResume> ledger_resume(const Checkpoint& checkpoint,
-                                     const PublicProblem& problem) {
+Expected<LedgerResume> ledger_resume(const Checkpoint& checkpoint, const PublicProblem& problem) {
   SOTTO_ASSIGN(const Event kept, parse_event(checkpoint.spent, problem.relation));
   LedgerResume resume;
   SOTTO_ASSIGN(resume.kept, canonical(kept));
@@ -157,6 +157,37 @@ Expected<void> prepare_filter(PreparedRun& run, const TrainOptions& options) {
   return {};
 }
 
+/// Sizes of rows and of clipped gradients for which squares, sums and the noise's grid are numbers
+/// of double, with room to spare. Beyond them a run would fail after its first charge.
+Expected<void> check_sizes(const PublicProblem& problem, const std::vector<Setting>& settings) {
+  constexpr double kSmallest = 1e-60;
+  constexpr double kLargest = 1e60;
+  const auto check = [&](const std::string& name, double value) -> Expected<void> {
+    if (!(std::isfinite(value) && value > 0) || (value >= kSmallest && value <= kLargest))
+      return {};
+    return fail(ErrorKind::kUsage,
+                fmt::format("{} is {}, but must lie between {} and {}: beyond that sums of squares "
+                            "are no numbers. Scale the columns. Nothing was released.",
+                            name,
+                            value,
+                            kSmallest,
+                            kLargest));
+  };
+  SOTTO_TRY(check("the bound on the rows' norms", problem.row_norm));
+  SOTTO_TRY(check("the bound on the rows' entries", problem.row_max));
+  for (const Setting& setting : settings) {
+    if (setting.name.find("clip") == setting.name.npos &&
+        setting.name.find("radius") == setting.name.npos)
+      continue;
+    double value = 0;
+    const char* end = setting.value.data() + setting.value.size();
+    if (const auto read = std::from_chars(setting.value.data(), end, value);
+        read.ec == std::errc() && read.ptr == end)
+      SOTTO_TRY(check("--" + setting.name, value));
+  }
+  return {};
+}
+
 }  // namespace
 
 Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& options) {
@@ -189,6 +220,7 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
     facts.delta = options.delta;
   }
   SOTTO_ASSIGN(run.configured, run.method->configure(options.options, facts));
+  SOTTO_TRY(check_sizes(problem, run.configured.settings));
   if (!is_private) {
     run.epsilon_planned = kInfinity;
     SOTTO_TRY(compare_checkpoint(run, problem, options));
@@ -274,9 +306,7 @@ Expected<TrainResult> train(const Engine& engine,
   const auto run = [&](auto& oracle, Ledger* ledger) -> Expected<void> {
     Tracer tracer(
         observer, [&] { return oracle.row_visits(); }, problem.n, ledger);
-    const Archived around = [&](Archive& state) {
-      state("oracle", oracle)("trace", tracer);
-    };
+    const Archived around = [&](Archive& state) { state("oracle", oracle)("trace", tracer); };
     Checkpoint frame;
     frame.run = ledger ? ledger->options().run : "";
     frame.coin = prepared.coin;
