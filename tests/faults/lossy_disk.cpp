@@ -12,8 +12,8 @@ namespace sotto::testing {
 
 namespace fs = std::filesystem;
 
-LossyDisk::LossyDisk(std::string folder, Fault fault)
-    : FaultyDisk(fault), folder_(std::move(folder)), names_(names_now()) {
+LossyDisk::LossyDisk(std::string folder, Fault fault, Forgotten forgotten)
+    : FaultyDisk(fault), folder_(std::move(folder)), forgotten_(forgotten), names_(names_now()) {
   for (const auto& [name, inode] : names_) contents_[inode] = TempDir::read(folder_ + "/" + name);
 }
 
@@ -40,6 +40,8 @@ int LossyDisk::sync(int file) {
   const int result = FaultyDisk::sync(file);
   struct stat facts {};
   if (result != 0 || ::fstat(file, &facts) != 0) return result;
+  if (S_ISDIR(facts.st_mode) ? forgotten_ == Forgotten::kFolders : forgotten_ == Forgotten::kFiles)
+    return result;
   if (S_ISDIR(facts.st_mode))
     names_ = names_now();
   else

@@ -18,8 +18,11 @@ class LossyDisk final : public FaultyDisk {
     kHalf,     ///< names, and half of what was appended
   };
 
+  /// Which syncs do nothing: a program that forgets them would be no better off.
+  enum class Forgotten { kNone, kFolders, kFiles };
+
   /// Files of this folder that are there now are on the disk.
-  LossyDisk(std::string folder, Fault fault);
+  LossyDisk(std::string folder, Fault fault, Forgotten forgotten = Forgotten::kNone);
 
   /// After the program was killed: puts the folder into the state in which it is found.
   void lose_power(Kept kept);
@@ -31,6 +34,7 @@ class LossyDisk final : public FaultyDisk {
   std::map<std::string, ino_t> names_now() const;
 
   std::string folder_;
+  Forgotten forgotten_;
   std::map<std::string, ino_t> names_;     ///< on the disk
   std::map<ino_t, std::string> contents_;  ///< on the disk
 };

@@ -37,6 +37,7 @@ class Trial {
 
   /// After a command with a fault: a documented exit code with a message, and no answer that the
   /// journal does not hold. `released`: all answers until now.
+  std::string problem(const Outcome& outcome, std::int64_t released) const;
   void expect_accounted(const Outcome& outcome,
                         std::int64_t released,
                         const std::string& what) const;
