@@ -1,0 +1,186 @@
+#include "tests/fuzz/targets.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "apps/sotto/config_file.hpp"
+#include "sotto/audit/verify.hpp"
+#include "sotto/audit/verify_copies.hpp"
+#include "sotto/core/json.hpp"
+#include "sotto/data/io/cifar.hpp"
+#include "sotto/data/io/csv.hpp"
+#include "sotto/data/io/idx.hpp"
+#include "sotto/data/io/libsvm.hpp"
+#include "sotto/data/io/npy.hpp"
+#include "sotto/data/schema.hpp"
+#include "sotto/geometry/constraint_set.hpp"
+#include "sotto/model/model.hpp"
+#include "sotto/model/onnx/onnx.hpp"
+#include "sotto/objective/network/spec.hpp"
+#include "sotto/privacy/event.hpp"
+#include "sotto/privacy/journal.hpp"
+#include "sotto/report/reported_run.hpp"
+#include "sotto/reproduce/spec.hpp"
+#include "sotto/training/checkpoint.hpp"
+
+namespace sotto::fuzz {
+namespace {
+
+/// The input as a file, in memory where the system has a folder for that.
+std::string as_file(std::string_view input, const char* name) {
+  static const std::string folder = [] {
+    std::string path = "/dev/shm/sotto-fuzz-XXXXXX";
+    if (::mkdtemp(path.data()) == nullptr) {
+      path = "/tmp/sotto-fuzz-XXXXXX";
+      if (::mkdtemp(path.data()) == nullptr) std::abort();
+    }
+    return path;
+  }();
+  const std::string path = folder + "/" + name;
+  std::ofstream(path, std::ios::binary) << input;
+  return path;
+}
+
+ReadOptions reading(std::string_view input) {
+  ReadOptions options;
+  options.dim = 5;
+  options.classes = {"-1", "+1"};
+  options.row_norm = 2;
+  // The last byte chooses, so that every file is read in all ways sooner or later.
+  const unsigned choice = input.empty() ? 0 : static_cast<unsigned char>(input.back());
+  if ((choice & 1U) != 0) options.misfits = Misfits::kNull;
+  if ((choice & 2U) != 0) options.labels = LabelKind::kReal;
+  if ((choice & 4U) != 0) options.bias = true;
+  if ((choice & 8U) != 0) options.layout = Layout::kSparse;
+  return options;
+}
+
+constexpr std::string_view kSchema = R"(
+[file]
+separator = ","
+[[column]]
+name = "id"
+kind = "unit"
+[[column]]
+name = "a"
+kind = "numeric"
+min = 0
+max = 10
+missing = ["?"]
+[[column]]
+name = "b"
+kind = "categorical"
+values = ["x", "y"]
+[[column]]
+name = "y"
+kind = "label"
+positive = ["1"]
+negative = ["0"]
+)";
+
+void libsvm(std::string_view input) {
+  (void)read_libsvm(as_file(input, "rows.svm"), reading(input));
+}
+void gzip(std::string_view input) {
+  (void)read_libsvm(as_file(input, "rows.svm.gz"), reading(input));
+}
+void csv(std::string_view input) {
+  static const auto schema = Schema::parse(kSchema, "schema.toml");
+  if (!schema) std::abort();
+  ReadOptions options = reading(input);
+  options.dim = 0;
+  options.classes.clear();
+  options.labels = LabelKind::kBinary;
+  (void)read_csv(as_file(input, "rows.csv"), *schema, options);
+}
+void schema(std::string_view input) { (void)Schema::parse(input, "schema.toml"); }
+void npy(std::string_view input) {
+  const std::size_t half = input.size() / 2;
+  ReadOptions options = reading(input);
+  options.dim = 0;
+  (void)read_npy(
+      as_file(input.substr(0, half), "x.npy"), as_file(input.substr(half), "y.npy"), options);
+}
+void idx(std::string_view input) {
+  const std::size_t half = input.size() / 2;
+  ReadOptions options = reading(input);
+  options.dim = 0;
+  (void)read_idx(as_file(input.substr(0, half), "x"), as_file(input.substr(half), "y"), options);
+}
+void cifar(std::string_view input) {
+  ReadOptions options = reading(input);
+  options.dim = 0;
+  options.labels = LabelKind::kClass;
+  options.classes.clear();
+  (void)read_cifar(as_file(input, "a.bin"), CifarKind::kTen, options);
+}
+void model(std::string_view input) { (void)model_from_text(std::string(input), "model.json"); }
+void onnx(std::string_view input) { (void)network_from_onnx(input, "model.onnx"); }
+void record(std::string_view input) {
+  const auto json = parse_json(input);
+  if (!json) return;
+  (void)verify_record(*json);
+  (void)check_model(*json, *json);
+  (void)reported_run(*json, "a run", "run.json");
+}
+void journal(std::string_view input) {
+  const auto content = read_whole_journal(as_file(input, "m.journal"));
+  if (!content) return;
+  for (const JournalRun& run : content->runs) {
+    std::int64_t terms = 0;
+    for (const Event& event : run.charged)
+      if (const auto canonical_form = canonical(event))
+        terms += static_cast<std::int64_t>(canonical_form->terms.size());
+    if (terms < 8) (void)price(run, run.promise.budget.delta);
+  }
+}
+void checkpoint(std::string_view input) { (void)read_checkpoint(as_file(input, "run.ckpt")); }
+void network(std::string_view input) {
+  if (const auto spec = parse_network(std::string(input), "net.toml")) (void)shapes_of(*spec);
+}
+void event(std::string_view input) {
+  if (const auto parsed = parse_event(std::string(input), Relation::kZeroOut)) {
+    const auto text = to_string(*parsed);
+    if (!parse_event(text, Relation::kZeroOut)) std::abort();
+    (void)canonical(*parsed);
+  }
+}
+void config(std::string_view input) {
+  (void)app::with_config_file({"train", "--config", as_file(input, "config.toml")});
+}
+void polytope(std::string_view input) {
+  (void)parse_constraint("polytope:" + as_file(input, "vertices"));
+}
+void constraint(std::string_view input) {
+  if (!input.starts_with("polytope")) (void)parse_constraint(input);
+}
+void study(std::string_view input) { (void)reproduce::parse_spec(input, "study.toml"); }
+
+}  // namespace
+
+const std::map<std::string, Target>& targets() {
+  static const std::map<std::string, Target> all = {{"checkpoint", checkpoint},
+                                                    {"cifar", cifar},
+                                                    {"config", config},
+                                                    {"constraint", constraint},
+                                                    {"csv", csv},
+                                                    {"event", event},
+                                                    {"gzip", gzip},
+                                                    {"idx", idx},
+                                                    {"journal", journal},
+                                                    {"libsvm", libsvm},
+                                                    {"model", model},
+                                                    {"network", network},
+                                                    {"npy", npy},
+                                                    {"onnx", onnx},
+                                                    {"polytope", polytope},
+                                                    {"record", record},
+                                                    {"schema", schema},
+                                                    {"study", study}};
+  return all;
+}
+
+}  // namespace sotto::fuzz
