@@ -409,7 +409,8 @@ Expected<void> AppendLog::append(std::string_view bytes) {
     return broken("write to");
   }
   size_ += static_cast<std::int64_t>(bytes.size());
-  if (again([&] { return file_system().sync(file_.descriptor()); }) != 0) return broken("sync");
+  if (again([&] { return file_system().sync_data(file_.descriptor()); }) != 0)
+    return broken("sync");
   return {};
 }
 

@@ -34,6 +34,8 @@ int FileSystem::truncate(int file, off_t size) { return ::ftruncate(file, size);
 
 int FileSystem::sync(int file) { return ::fsync(file); }
 
+int FileSystem::sync_data(int file) { return ::fdatasync(file); }
+
 int FileSystem::close(int file) { return ::close(file); }
 
 int FileSystem::rename(const char* from, const char* to) { return std::rename(from, to); }

@@ -24,6 +24,8 @@ class FileSystem {
   virtual off_t seek(int file, off_t offset, int whence);
   virtual int truncate(int file, off_t size);
   virtual int sync(int file);
+  /// The bytes and what is needed to find them again; not times and the like.
+  virtual int sync_data(int file);
   virtual int close(int file);
   virtual int rename(const char* from, const char* to);
   virtual int unlink(const char* path);

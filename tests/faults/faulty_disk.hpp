@@ -43,6 +43,7 @@ class FaultyDisk : public FileSystem {
   off_t seek(int file, off_t offset, int whence) override;
   int truncate(int file, off_t size) override;
   int sync(int file) override;
+  int sync_data(int file) override { return sync(file); }
   int close(int file) override;
   int rename(const char* from, const char* to) override;
   int unlink(const char* path) override;
