@@ -38,7 +38,8 @@ Model sample_model() {
                    15,
                    true,
                    false,
-                   true};
+                   true,
+                   JournalPlace{"a run", {7, "c0ffee"}}};
   return model;
 }
 

@@ -29,7 +29,9 @@ std::string two_runs(const TempDir& dir, const std::string& key = "") {
     auto ledger = Ledger::open(options);
     EXPECT_TRUE(ledger) << ledger.error().message;
     for (int k = 0; k < 4; ++k) EXPECT_TRUE(ledger->charge(Event::gaussian(9, kRelation), 2));
-    if (closes) EXPECT_TRUE(ledger->close(kFinished));
+    if (closes) {
+      EXPECT_TRUE(ledger->close(kFinished));
+    }
   }
   return TempDir::read(dir.file("m.journal"));
 }

@@ -60,7 +60,12 @@ struct Trial {
 
   Expected<TrainResult> run(Observer& observer) const {
     SOTTO_ASSIGN(PreparedRun prepared, prepare(problem, options));
-    return train(small.engine(), problem, options, std::move(prepared), observer);
+    SOTTO_ASSIGN(TrainResult result,
+                 train(small.engine(), problem, options, std::move(prepared), observer));
+    // As whoever keeps the model does.
+    if (result.ledger) SOTTO_TRY(result.ledger->close(kFinished));
+    result.ledger.reset();
+    return result;
   }
   TrainResult must(Observer& observer) const {
     auto result = run(observer);

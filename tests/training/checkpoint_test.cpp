@@ -215,7 +215,10 @@ std::int64_t count_of(const std::string& events) {
 TEST(Resume, WithoutASeedLostStepsAreChargedAgainAndTheRunEndsWithinItsBudget) {
   for (const char* method : {"dp-gd", "dp-sgd", "dp-srm"}) {
     Died died(method, {{"steps", "40"}}, 6);
-    const auto before = find_run(died.options.journal_path, read_checkpoint(died.file())->run);
+    const auto journal = read_whole_journal(died.options.journal_path);
+    ASSERT_TRUE(journal) << journal.error().message;
+    const auto before =
+        find_run(*journal, died.options.journal_path, read_checkpoint(died.file())->run);
     ASSERT_TRUE(before) << before.error().message;
     const std::int64_t charged =
         count_of(to_string(to_event(*canonical(Event::compose(before->charged)))));
