@@ -74,6 +74,7 @@ class Verifier {
     if (!(result_.delta >= 0 && result_.delta < 1)) return out_of_range("delta");
     flags();
     if (!result_.is_private) {
+      for (RecordCheck& check : check_copies(record_)) result_.checks.push_back(std::move(check));
       add("claim", Outcome::kFlag, "the run claims no privacy; there is nothing to verify");
       return result_;
     }

@@ -83,7 +83,7 @@ void check_flags(const json& record, const json& statement, Checks& checks) {
     const auto here = value<bool>(record, flag);
     const auto there = value<bool>(statement, flag);
     checks.require(flag,
-                   !here || !there || *here == *there,
+                   (!here && !record.contains(flag)) || !there || here == there,
                    "the record and its privacy statement say different things");
   }
   const auto is_private = value<bool>(record, "private");
@@ -105,6 +105,16 @@ void check_flags(const json& record, const json& statement, Checks& checks) {
 }
 
 void check_counts(const json& record, const json& statement, Checks& checks) {
+  for (const char* name : {"steps",
+                           "dimension",
+                           "planned_noise_samples",
+                           "passes",
+                           "gradient_evaluations",
+                           "noise_multiplier",
+                           "epsilon_planned"})
+    checks.require(name,
+                   !record.contains(name) || record[name].is_number() || record[name].is_null(),
+                   "it is no number");
   for (const char* name : {"steps", "dimension", "planned_noise_samples"})
     if (const auto number = value<double>(record, name))
       checks.require(name, *number >= 0 && *number == std::floor(*number), "it is no count");
@@ -168,7 +178,12 @@ std::optional<double> price_in(const json& record, const char* name) {
   return value<double>(record, name);
 }
 
-void check_epsilons(const json& record, const CanonicalEvent& spent, Checks& checks) {
+void check_epsilons(const json& record,
+                    const json& statement,
+                    const CanonicalEvent& spent,
+                    Checks& checks) {
+  // Version 0.1, which states no rule, claimed what had happened.
+  if (value<std::string>(statement, "rule").value_or("").empty()) return;
   const auto claimed = price_in(record, "epsilon_spent");
   const auto planned = price_in(record, "epsilon_planned");
   if (claimed && planned && !record.contains("lost") && !spent.terms.empty())
@@ -195,8 +210,13 @@ void check_plan(const json& record, const json& statement, Relation relation, Ch
   const auto cannot = [&](const std::string& why) {
     checks.add("settings", Outcome::kFlag, "the plan can't be made again from them: " + why);
   };
+  constexpr double kLargest = 1e100;
+  constexpr std::int64_t kMost = std::int64_t{1} << 53;
+  if (!(*multiplier > 1 / kLargest && *multiplier < kLargest) || *n > kMost || *dimension < 1 ||
+      *dimension > kMost)
+    return checks.require("settings", false, "a number is out of range");
   const auto method = find_method(*name);
-  if (!method) return cannot("there is no method " + *name);
+  if (!method) return checks.require("settings", false, "there is no method " + *name);
   PublicFacts facts;
   facts.problem.n = *n;
   facts.problem.dimension = *dimension;
@@ -255,7 +275,7 @@ std::vector<RecordCheck> check_copies(const json& record) {
   if (relation) {
     if (const auto spent = events_of(statement, "events", *relation)) {
       check_spending(record, statement, *spent, checks);
-      check_epsilons(record, *spent, checks);
+      check_epsilons(record, statement, *spent, checks);
     }
     check_plan(record, statement, *relation, checks);
   }
@@ -294,6 +314,12 @@ Expected<std::vector<RecordCheck>> check_journal(const json& record,
   checks.require("journal: method",
                  value<std::string>(record, "method") == run.method,
                  "it has another: " + run.method);
+  checks.require("journal: units",
+                 run.units == 0 || value<std::int64_t>(statement, "public_n") == run.units,
+                 fmt::format("it has {}", run.units));
+  checks.require("journal: seed",
+                 run.units == 0 || value<bool>(record, "insecure_seed") == run.seeded,
+                 run.seeded ? "it has one that is known" : "it has none");
   checks.require("journal: rule",
                  value<std::string>(statement, "rule") == to_string(run.promise.rule),
                  "it has another: " + std::string(to_string(run.promise.rule)));
@@ -316,6 +342,9 @@ Expected<std::vector<RecordCheck>> check_journal(const json& record,
                      "it has another: " + to_string(to_event(run.promise.plan)));
     }
   }
+  checks.require("journal: planned noise samples",
+                 value<std::int64_t>(record, "planned_noise_samples") == run.promise.samples,
+                 fmt::format("it has {}", run.promise.samples));
   checks.require("journal: noise samples",
                  value<std::int64_t>(statement, "noise_samples") == run.samples,
                  fmt::format("it has {}", run.samples));

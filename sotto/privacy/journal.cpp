@@ -198,6 +198,10 @@ class RunReader {
     for (const JournalRun& other : runs_)
       if (!run.name.empty() && other.name == run.name) return no("its run was opened before");
     run.method = line.at("method").get<std::string>();
+    if (line.contains("units")) {
+      SOTTO_ASSIGN(run.units, count_in(line, "units", 0));
+    }
+    run.seeded = line.value("seeded", false);
     Promise& promise = run.promise;
     if (const auto& epsilon = line.at("epsilon"); !epsilon.is_null()) {
       promise.budget.epsilon = epsilon.get<double>();

@@ -49,6 +49,8 @@ struct JournalRun {
   std::string where;  ///< file and number of its opening line
   std::string name;   ///< given by its opening line; empty in journals of older versions
   std::string method;
+  std::int64_t units = 0;  ///< as many as are public; 0: it does not say
+  bool seeded = false;     ///< by a known seed
   Relation relation = Relation::kZeroOut;
   Promise promise;  ///< by the opening line: what the run is priced by
   /// Written by version 0.1, whose opening lines state no rule (it follows from the plan) and no

@@ -106,7 +106,9 @@ Expected<void> Ledger::open_journal() {
       {"accountant", options_.accountant->name()},
       {"rule", to_string(filter_ ? PriceRule::kFilter : PriceRule::kPlan)},
       {"plan", filter_ ? "filter " + options_.filter : to_string(options_.plan)},
-      {"samples", options_.planned_samples}};
+      {"samples", options_.planned_samples},
+      {"units", options_.units},
+      {"seeded", options_.seeded}};
   return journal_->append(json_text(line));
 }
 

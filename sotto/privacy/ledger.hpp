@@ -41,8 +41,11 @@ struct LedgerOptions {
   std::int64_t planned_samples = 0;
   /// Null: the tightest that supports the plan. With a filter: its own, any other is refused.
   const Accountant* accountant = nullptr;
-  /// For the journal's opening line.
+  /// For the journal's opening line: public facts of the run. Units: as many as are public; 0: not
+  /// stated.
   std::string method;
+  std::int64_t units = 0;
+  bool seeded = false;
   /// Empty: no journal (tests, and programs that keep their own).
   std::string journal_path;
   std::string journal_key;  ///< empty: its checksums have none

@@ -339,6 +339,8 @@ Expected<TrainResult> train(const Engine& engine,
     granted.planned_samples = prepared.plan.noise_samples;
     granted.accountant = prepared.accountant;
     granted.method = record.method;
+    granted.units = problem.n;
+    granted.seeded = options.seed.has_value();
     granted.journal_path = options.journal_path;
     granted.journal_key = options.journal_key;
     granted.nonce = nonce_of(options);

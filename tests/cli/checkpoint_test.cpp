@@ -19,6 +19,13 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+/// What a model says of its privacy, but for its place in the journal: one that was continued has
+/// more lines there.
+nlohmann::json statement(nlohmann::json model) {
+  model["privacy"].erase("journal");
+  return model["privacy"];
+}
+
 class Checkpoints : public ::testing::Test {
  protected:
   std::vector<std::string> command(std::vector<std::string> more,
@@ -92,7 +99,7 @@ TEST_F(Checkpoints, ASignalWritesOneAndTheSeededRunGoesOnToTheSameModel) {
     fs::remove(model_ + ".journal");
     ASSERT_EQ(sotto(command({"--seed", "5"})).code, 0);
     EXPECT_EQ(continued["weights"], model()["weights"]);
-    EXPECT_EQ(continued["privacy"], model()["privacy"]);
+    EXPECT_EQ(statement(continued), statement(model()));
     EXPECT_EQ(told, journal_epsilon());
     fs::remove(model_);
     fs::remove(model_ + ".journal");
@@ -247,7 +254,7 @@ TEST_F(Checkpoints, ANetworkGoesOnToTheSameModel) {
   const auto second = sotto(line({"--checkpoint", checkpoint_, "--every", "50", "--resume"}));
   ASSERT_EQ(second.code, 0) << second.err;
   EXPECT_EQ(model()["weights"], whole["weights"]);
-  EXPECT_EQ(model()["privacy"], whole["privacy"]);
+  EXPECT_EQ(statement(model()), statement(whole));
 }
 
 TEST(DryRun, OfANetworkShowsPlanNoiseAndCostWithoutRows) {

@@ -113,10 +113,15 @@ TEST_P(Forgeries, EveryChangedFieldIsFound) {
   const TempDir dir;
   const Files files = trained(dir, GetParam());
   int tried = 0;
-  for (const auto& [path, value] : files.record.flatten().items()) {
+  const json leaves = files.record.flatten();
+  for (const auto& [path, value] : leaves.items()) {
     if (is_aside(path)) continue;
     for (const json& other : forged(value)) {
       if (other == value) continue;
+      // Fewer batches than were paid for lower no price.
+      if (path.starts_with("/drawn") && other.is_number() && other >= 0 && other < value) continue;
+      // Of a filter it is 1, whatever the noise.
+      if (path == "/noise_multiplier" && files.record["privacy"]["rule"] == "filter") continue;
       Files edited = files;
       edited.record[json::json_pointer(path)] = other;
       ++tried;

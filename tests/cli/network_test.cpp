@@ -259,8 +259,16 @@ TEST(Network, IsAudited) {
   EXPECT_EQ(with({"--method", "dp-tr"}).code, 2);
   EXPECT_EQ(with({"--method", "dp-sgd", "--loss", "sigmoid"}).code, 2);
 
-  const auto once =
-      with({"--one-run", "--method", "dp-sgd", "--steps", "20", "--canaries", "60", images.path});
+  const auto once = with({"--one-run",
+                          "--journal",
+                          images.dir.file("audit.journal"),
+                          "--method",
+                          "dp-sgd",
+                          "--steps",
+                          "20",
+                          "--canaries",
+                          "60",
+                          images.path});
   ASSERT_EQ(once.code, 0) << once.err;
   result = nlohmann::json::parse(once.out);
   EXPECT_EQ(result["canaries"], 60);

@@ -244,25 +244,13 @@ TEST_F(Prices, APartOfTheTrainingDataIsNoTestSetEither) {
 
 TEST_F(Prices, AnAuditInOneRunSaysThatNothingCoversIt) {
   const std::string page = dir_.file("audit.html");
-  std::vector<std::string> words = {"audit",
-                                    "--one-run",
-                                    "--method",
-                                    "dp-gd",
-                                    "--epsilon",
-                                    "1",
-                                    "--delta",
-                                    "1e-5",
-                                    "--dim",
-                                    "2",
-                                    "--steps",
-                                    "20",
-                                    "--canaries",
-                                    "20",
-                                    "--row-norm",
-                                    "1",
-                                    "--report",
-                                    page,
-                                    data_};
+  std::vector<std::string> words = {
+      "audit",      "--one-run", "--journal",  dir_.file("audit.journal"),
+      "--method",   "dp-gd",     "--epsilon",  "1",
+      "--delta",    "1e-5",      "--dim",      "2",
+      "--steps",    "20",        "--canaries", "20",
+      "--row-norm", "1",         "--report",   page,
+      data_};
   const auto run = sotto(words);
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, ::testing::StartsWith("NOT private: not covered by any charge"));

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kMethods = {"dp-sgd", "network", "dp-tr"};
+const std::vector<std::string> kMethods = {"dp-sgd", "network", "adp-sgd"};
 
 std::vector<Fault> faults(bool all) {
   using Kind = Fault::Kind;

@@ -127,8 +127,17 @@ std::vector<std::string> Trial::train() const {
   else if (method_ == "dp-sgd")
     add({"--row-norm", "1.5", "--noise-multiplier", "3", "--steps", "4"});
   else
-    add({"--row-norm", "1.5", "--epsilon", "8", "--steps", "3"});
-  if (method_ == "dp-sgd" || method_ == "network") add({"--expected-batch", "10"});
+    add({"--row-norm",
+         "1.5",
+         "--epsilon",
+         "8",
+         "--steps",
+         "4",
+         "--noise",
+         "adaptive",
+         "--step-rule",
+         "adagrad"});
+  add({"--expected-batch", "10"});
   words.push_back(file("rows.svm"));
   words.push_back(file("model.json"));
   return words;

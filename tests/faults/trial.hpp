@@ -22,7 +22,7 @@ struct Outcome {
 /// A folder with rows and commands on them.
 class Trial {
  public:
-  /// "dp-sgd", or another method with one answer per charge; "network" trains one with dp-sgd.
+  /// "dp-sgd", or "adp-sgd", whose noise a filter grants; "network" trains one with dp-sgd.
   explicit Trial(std::string method);
 
   /// Runs the command in this process with all its file calls on `disk`.

@@ -69,7 +69,6 @@ name = "a"
 kind = "numeric"
 min = 0
 max = 10
-missing = ["?"]
 [[column]]
 name = "b"
 kind = "categorical"
@@ -113,7 +112,7 @@ void idx(std::string_view input) {
 void cifar(std::string_view input) {
   ReadOptions options = reading(input);
   options.dim = 0;
-  options.labels = LabelKind::kClass;
+  options.labels = LabelKind::kMulticlass;
   options.classes.clear();
   (void)read_cifar(as_file(input, "a.bin"), CifarKind::kTen, options);
 }

@@ -103,12 +103,14 @@ TEST(LedgerResume, TheTwinThatForgetsWhatWasLostOverspends) {
   // Somebody puts back the journal as it was when the state was written.
   const auto lines = testing::whole_lines_of(TempDir::read(options.journal_path));
   dir.write("m.journal", testing::joined({lines.begin(), lines.begin() + 4}));
-  auto twin = Ledger::open(options);
-  ASSERT_TRUE(twin) << twin.error().message;
-  EXPECT_EQ(granted_from(*twin, 3), 27);
-  const CanonicalEvent all =
-      *canonical(Event::compose({to_event(twin->spent()), steps(7, multiplier())}));
-  EXPECT_GT(price(all, 37), kBudget.epsilon * 1.05);
+  {
+    auto twin = Ledger::open(options);
+    ASSERT_TRUE(twin) << twin.error().message;
+    EXPECT_EQ(granted_from(*twin, 3), 27);
+    const CanonicalEvent all =
+        *canonical(Event::compose({to_event(twin->spent()), steps(7, multiplier())}));
+    EXPECT_GT(price(all, 37), kBudget.epsilon * 1.05);
+  }
   // The state remembers the journal's last line, and is not taken in.
   dir.write("m.journal", testing::joined({lines.begin(), lines.begin() + 4}));
   options.resume->head = last;
