@@ -29,14 +29,22 @@ internal::GumbelKernel kernel() {
   return internal::baseline::gumbels;
 }
 
+/// -log(-log(1 - v)). Boost makes the constants of its logarithm when they are first asked for, and
+/// not for several threads at once: so they are asked for here, where one thread is let in.
+Precise gumbel_of(const Precise& v) {
+  using boost::multiprecision::log;
+  static const Precise first = log(-log(1 - Precise(0.25))) + log(Precise(3));
+  (void)first;
+  return -log(-log(1 - v));
+}
+
 /// factor · score + Gumbel, V's digits being the word and 96 fresh ones.
 Precise precise_value(Stream& stream, std::uint32_t word, double factor, std::int64_t score) {
   using boost::multiprecision::ldexp;
-  using boost::multiprecision::log;
   Precise v = word;
   for (int k = 0; k < 3; ++k) v = ldexp(v, 32) + static_cast<std::uint32_t>(stream.next() >> 32);
   v = ldexp(v + Precise(0.5), -128);
-  return Precise(factor) * Precise(score) - log(-log(1 - v));
+  return Precise(factor) * Precise(score) + gumbel_of(v);
 }
 
 }  // namespace

@@ -252,13 +252,13 @@ Expected<void> read_words(const toml::table& table,
 }  // namespace
 
 void merge(GivenOptions& options, const GivenOptions& more) {
-  for (const auto& [name, value] : more) {
+  for (const auto& one : more) {
     const auto same = std::find_if(
-        options.begin(), options.end(), [&](const auto& each) { return each.first == name; });
+        options.begin(), options.end(), [&](const auto& each) { return each.first == one.first; });
     if (same == options.end())
-      options.emplace_back(name, value);
+      options.push_back(one);
     else
-      same->second = value;
+      same->second = one.second;
   }
 }
 

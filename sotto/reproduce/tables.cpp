@@ -259,13 +259,14 @@ std::vector<Comparison> comparisons_of(const ReproductionSpec& spec, const Resul
   std::vector<Comparison> all;
   for (const auto& cell : spec.cells) {
     const CellResult* result = results.find(key_of(cell));
-    for (const auto& [measure, printed] : cell.printed) {
+    for (const auto& printed_value : cell.printed) {
+      const std::string& measure = printed_value.first;
       Comparison each;
       each.reproduction = spec.name;
       each.cell = label_of(spec, cell);
       if (!cell.group.empty()) each.cell = cell.group + ": " + each.cell;
       each.measure = find_measure(measure)->title;
-      each.printed = printed_text(measure, printed);
+      each.printed = printed_text(measure, printed_value.second);
       const auto fill = [&](const char* which, std::string& value, std::string& epsilon) {
         const ArmResult* arm = result ? arm_of(*result, which) : nullptr;
         if (!arm || !arm->measures.contains(measure)) return;

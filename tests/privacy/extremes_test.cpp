@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <ctime>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -18,6 +17,7 @@
 #include "sotto/privacy/calibrate.hpp"
 #include "sotto/privacy/filter.hpp"
 #include "tests/support/accountant_fuzz.hpp"
+#include "tests/support/processor_time.hpp"
 
 namespace sotto {
 namespace {
@@ -239,10 +239,9 @@ TEST(Extremes, CalibrationEndsToo) {
           if (kind == "fixed") return Event::repeat(10, Event::fixed_size(10, 1000, noise));
           return noise;
         };
-        const std::clock_t start = std::clock();
+        const testing_support::ProcessorTime time;
         const auto z = calibrate_noise(family, {epsilon, delta});
-        const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-        EXPECT_LE(seconds, 20) << kind << " " << epsilon << " " << delta;
+        EXPECT_LE(time.seconds(), 20) << kind << " " << epsilon << " " << delta;
         if (!z) continue;
         const auto form = *canonical(family(*z));
         EXPECT_LE((*tightest_accountant(form))->epsilon_upper(form, delta).value(), epsilon);

@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <ctime>
 #include <utility>
 #include <vector>
 
 #include "sotto/privacy/accountant/pld.hpp"
 #include "sotto/privacy/accountant/rdp.hpp"
 #include "tests/support/accountant_fuzz.hpp"
+#include "tests/support/processor_time.hpp"
 
 namespace sotto {
 namespace {
@@ -85,9 +85,9 @@ TEST(PldKinds, ManyKindsAnswerInTime) {
           1000,
           Event::poisson(0.01 + i * 1e-5, Event::gaussian(1 + 0.01 * i, Relation::kZeroOut))));
     const auto form = canonical(Event::compose(parts)).value();
-    const std::clock_t start = std::clock();
+    const testing_support::ProcessorTime time;
     const auto found = pld_accountant().epsilon(form, kDelta);
-    EXPECT_LE(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 2) << kinds;
+    EXPECT_LE(time.seconds(), 2) << kinds;
     ASSERT_TRUE(found);
     EXPECT_GT(found->lower, 0);
     EXPECT_LE(found->upper, ratio * found->lower) << kinds;

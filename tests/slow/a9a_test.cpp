@@ -26,6 +26,8 @@ TEST(A9a, MeanTestObjectiveOverTwentySeedsBeatsTheBestPublishedPrivateFigure) {
                             "logistic",
                             "--regularizer",
                             "nonconvex:1e-3",
+                            "--dim",
+                            "123",
                             "--row-norm",
                             "3.7417",
                             "--epsilon",

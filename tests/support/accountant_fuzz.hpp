@@ -5,13 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <ctime>
 #include <limits>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "sotto/privacy/accountant.hpp"
+#include "tests/support/processor_time.hpp"
 
 namespace sotto::testing_support {
 
@@ -108,11 +108,10 @@ inline void expect_answers(const Event& event, double delta, double epsilon) {
       const std::string what = std::string(accountant->name()) + " on " + to_string(event) +
                                (asks_epsilon ? " at delta " + std::to_string(std::log10(delta))
                                              : " at epsilon " + std::to_string(epsilon));
-      const std::clock_t start = std::clock();
+      const ProcessorTime time;
       const auto found =
           asks_epsilon ? accountant->epsilon(*form, delta) : accountant->delta(*form, epsilon);
-      const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-      EXPECT_LE(seconds, kLimit) << what;
+      EXPECT_LE(time.seconds(), kLimit) << what;
       if (!found) continue;
       EXPECT_FALSE(std::isnan(found->upper) || std::isnan(found->lower)) << what;
       EXPECT_LE(0, found->lower) << what;
