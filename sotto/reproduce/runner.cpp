@@ -51,7 +51,8 @@ class Finished {
   void add(const std::string& key, const nlohmann::json& result) {
     results_[key] = result;
     // Where it can't be kept it is computed again.
-    if (log_ && !log_->append(json_text(nlohmann::json{{"key", key}, {"result", result}}) + "\n")) log_.reset();
+    if (log_ && !log_->append(json_text(nlohmann::json{{"key", key}, {"result", result}}) + "\n"))
+      log_.reset();
   }
 
  private:

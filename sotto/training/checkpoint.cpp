@@ -70,10 +70,11 @@ Expected<Checkpoint> read_checkpoint(const std::string& path) {
     return not_one(path, "it is damaged or cut short (its checksum is wrong)");
   const std::size_t end = body.find('\n', kMagic.size());
   if (end == std::string_view::npos) return not_one(path, "it has no header");
-  SOTTO_ASSIGN(const nlohmann::json head,
-               parse_json(body.substr(kMagic.size(), end - kMagic.size())).map_error([&](Error error) {
-                 return not_one(path, "its header can't be read: " + error.message).value();
-               }));
+  SOTTO_ASSIGN(
+      const nlohmann::json head,
+      parse_json(body.substr(kMagic.size(), end - kMagic.size())).map_error([&](Error error) {
+        return not_one(path, "its header can't be read: " + error.message).value();
+      }));
   try {
     Checkpoint checkpoint;
     checkpoint.run = head.at("run").get<std::string>();

@@ -1,9 +1,8 @@
 #include "sotto/training/run_facts.hpp"
 
-#include "sotto/core/digest.hpp"
-
 #include <fmt/format.h>
 
+#include "sotto/core/digest.hpp"
 #include "sotto/core/version.hpp"
 
 namespace sotto {
