@@ -265,7 +265,7 @@ TEST(ConstraintSet, BadSetsSayWhatIsWrong) {
   EXPECT_THAT(message("box:1"), HasSubstr("two numbers"));
   EXPECT_THAT(message("group-l1:1,1.5"), HasSubstr("whole number"));
   EXPECT_THAT(message("polytope:"), HasSubstr("file"));
-  EXPECT_THAT(message("polytope:/nowhere/at/all"), HasSubstr("can't be read"));
+  EXPECT_THAT(message("polytope:/nowhere/at/all"), HasSubstr("can't read"));
 }
 
 TEST(ConstraintSet, PolytopesFromFiles) {
