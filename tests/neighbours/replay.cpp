@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <numbers>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "apps/sotto/command_line.hpp"
+#include "sotto/core/stop.hpp"
 #include "sotto/mechanism/lazy_operator.hpp"
 #include "sotto/mechanism/release_tap.hpp"
 #include "sotto/privacy/sampling.hpp"
@@ -172,7 +172,7 @@ class Listener final : public ReleaseTap {
           "an answer of the unknown type {}: teach tests/neighbours/replay.cpp", type.name()));
     look_at_checkpoint();
     if (options_.interrupt_after && std::ssize(world_.answers) == *options_.interrupt_after)
-      std::raise(SIGINT);
+      request_stop();  // as a signal does
   }
 
   /// A finished run takes its checkpoint away: what it held is kept here, after each release.
@@ -300,8 +300,12 @@ std::string artifact_name(const std::string& file) {
   return found == kNames.end() ? "file " + file : found->second;
 }
 
-/// A run's name is drawn from the operating system, seed or not, and says nothing of any row.
+/// Without a seed a run's name is drawn from the operating system and says nothing of any row. Nor
+/// do checksums of the journal's lines, which are compared letter by letter.
 void take_out_names(World& world) {
+  static const std::regex kChain("(\"(?:journal_)?chain\": ?\")[0-9a-f]{64}\"");
+  for (auto& [artifact, text] : world.artifacts)
+    text = std::regex_replace(text, kChain, "$1CHAIN\"");
   static const std::regex kName("\"run\": ?\"([0-9a-f]{32})\"");
   const auto journal = world.artifacts.find("journal");
   std::smatch match;
@@ -387,6 +391,7 @@ World run_world(const Files& files,
   const fs::path before = fs::current_path();
   fs::current_path(dir.file(""));
   World world;
+  forget_stop();
   {
     const Redirected redirected;
     Listener listener(world, a, options);
@@ -395,6 +400,7 @@ World run_world(const Files& files,
     listen_to_releases(earlier);
     listener.look_at_checkpoint();
   }
+  forget_stop();
   for (const auto& entry : fs::recursive_directory_iterator("."))
     if (const std::string name = fs::relative(entry.path(), "."); !files.contains(name))
       world.artifacts[artifact_name(name)] =
