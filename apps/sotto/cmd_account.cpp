@@ -110,10 +110,7 @@ void print_answers(const Event& event,
 }
 
 Expected<int> account_journal(const Arguments& arguments) {
-  std::string key;
-  if (!arguments.journal_key.empty()) {
-    SOTTO_ASSIGN(key, read_journal_key(arguments.journal_key));
-  }
+  SOTTO_ASSIGN(const std::string key, read_journal_key(arguments.journal_key));
   SOTTO_ASSIGN(const std::vector<JournalRun> runs, read_journal(arguments.journal, key));
   if (runs.empty())
     return fail(ErrorKind::kBadData, fmt::format("{} holds no run.", arguments.journal));

@@ -131,7 +131,7 @@ Expected<void> collect_all(const Arguments& arguments,
       const double elapsed = std::chrono::duration<double>(now - begin).count();
       const auto done = static_cast<double>(scores.runs() - before);
       const auto left = static_cast<double>(arguments.runs - scores.runs());
-      say_to_terminal(fmt::format("\raudit of {}: {} of {} runs a world, {:.0f} s left \x1b[K",
+      say_to_terminal(fmt::format("\raudit of {}: {} of {} runs per world, {:.0f} s left \x1b[K",
                                   arguments.method.name,
                                   scores.runs(),
                                   arguments.runs,
@@ -197,7 +197,7 @@ void print_report(const Arguments& arguments,
       report.curve,
       text_down(judged.plain_bound, 5));
   tell(
-      "{} runs a world, view {}, canary {}; the best test erred on {} of {} runs without the "
+      "{} runs per world, view {}, canary {}; the best test erred on {} of {} runs without the "
       "canary and on {} of {} with it\n",
       report.runs,
       to_string(options.view),
@@ -208,7 +208,7 @@ void print_report(const Arguments& arguments,
       judged.counts.trials1);
   if (report.verdict == Verdict::kNotEnoughPower)
     tell(
-        "An epsilon {:g} times the claim would need {} runs a world to be found with "
+        "An epsilon {:g} times the claim would need {} runs per world to be found with "
         "probability {:g}: --runs {}\n",
         kDetectable,
         report.runs_needed,
@@ -251,7 +251,7 @@ Expected<int> run_audit(Arguments& arguments) {
   SOTTO_TRY(collect_all(arguments, audit, description, scores));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   if (scores.runs() < arguments.runs) {
-    say("sotto: interrupted after {} of {} runs a world{}.\n",
+    say("sotto: interrupted after {} of {} runs per world{}.\n",
         scores.runs(),
         arguments.runs,
         arguments.resume_path.empty() ? "; with --resume FILE they would have been kept"

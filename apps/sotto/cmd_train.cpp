@@ -108,9 +108,7 @@ Expected<Request> read_request(const Arguments& arguments) {
   train.accountant = arguments.accountant;
   train.seed = arguments.seed;
   train.unsafe_diagnostics = arguments.unsafe_diagnostics;
-  if (!arguments.journal_key.empty()) {
-    SOTTO_ASSIGN(train.journal_key, read_journal_key(arguments.journal_key));
-  }
+  SOTTO_ASSIGN(train.journal_key, read_journal_key(arguments.journal_key));
   return request;
 }
 
@@ -153,94 +151,6 @@ Expected<void> require_row_norm(const PublicProblem& problem, const Request& req
       "dp-fw-l2 "
       "and dp-fw-l1 also take --row-max.");
 }
-
-/// The certificate and what the evaluation log adds.
-void print_measures(const RunRecord& record) {
-  if (const auto& certificate = record.gap)
-    tell("certificate  Frank-Wolfe gap {:.4g} ± {:.4g} ({:g} % confidence, paid for)\n",
-         certificate->gap,
-         certificate->half_width,
-         100 * certificate->confidence);
-  if (record.population && record.constraint != "none")
-    tell("population   gradient norm {:.4g}, standard error {:.4g} ({} public rows)\n",
-         record.population->norm,
-         record.population->standard_error,
-         record.population->rows);
-  if (!record.diagnostics) return;
-  tell("NOT private: training objective {:.6f}, gradient norm {:.6f}",
-       record.diagnostics->objective,
-       record.diagnostics->gradient_norm);
-  if (const auto& norm = record.diagnostics->projected_gradient_norm)
-    tell(", projected gradient norm {:.6f}", *norm);
-  if (const auto& gap = record.diagnostics->frank_wolfe_gap) tell(", Frank-Wolfe gap {:.6f}", *gap);
-  tell(" (--unsafe-diagnostics)\n");
-}
-
-std::string origin_text(const std::string& origin) {
-  return origin == "given" ? "" : " (" + origin + ")";
-}
-
-}  // namespace
-
-void print_prepared(const PreparedRun& run,
-                    const PublicProblem& problem,
-                    const TrainOptions& options) {
-  say("{}: n {}, dimension {}", run.method->name, problem.n, problem.dimension);
-  for (const auto& setting : run.configured.settings)
-    if (setting.value != "none")
-      say(", {} {}{}", setting.name, short_number(setting.value), origin_text(setting.origin));
-  say("\n");
-  if (!run.method->is_private) return;
-  if (!run.plan.filter.empty())
-    say("releases are chosen during the run; the {} filter ends it at epsilon {}, delta "
-        "{} ({})\n",
-        run.plan.filter,
-        text_up(run.epsilon_planned, 5),
-        text_up(options.delta),
-        to_string(problem.relation));
-  else
-    say("noise multiplier {}{}; the plan costs epsilon {} at delta {} ({}, {})\n",
-        text_up(run.noise_multiplier, 5),
-        options.noise_multiplier ? "" : " (calibrated)",
-        text_up(run.epsilon_planned, 5),
-        text_up(options.delta),
-        to_string(problem.relation),
-        run.accountant->name());
-}
-
-void print_plan(const PreparedRun& run,
-                const PublicProblem& problem,
-                const TrainOptions& options,
-                bool json,
-                std::optional<double> examples_a_second) {
-  const std::optional<double> passes = planned_passes(run);
-  const auto n = static_cast<double>(problem.n);
-  if (json) {
-    nlohmann::json object = to_json(run, options.delta);
-    object["n"] = std::int64_t{problem.n};
-    object["dimension"] = problem.dimension;
-    if (passes) object["passes"] = *passes;
-    if (examples_a_second) object["examples_a_second"] = *examples_a_second;
-    if (passes && examples_a_second) object["seconds"] = *passes * n / *examples_a_second;
-    print_json(object);
-    return;
-  }
-  print_prepared(run, problem, options);
-  if (run.method->is_private)
-    tell("plan {}\n",
-         run.plan.filter.empty() ? to_string(run.plan.event) : "filter " + run.plan.filter);
-  if (passes)
-    tell("cost {:.4g} passes over the data, {:.4g} row visits{}\n",
-         *passes,
-         *passes * n,
-         examples_a_second ? fmt::format(", about {} here at {:.0f} examples a second",
-                                         duration_text(*passes * n / *examples_a_second),
-                                         *examples_a_second)
-                           : "");
-  for (const auto& warning : run.warnings) say("warning: {}\n", warning);
-}
-
-namespace {
 
 Expected<NetworkRequest> network_request(const Request& request, const Arguments& arguments) {
   if (request.constraint || arguments.row_max > 0)

@@ -75,10 +75,7 @@ Expected<int> run_verify(const Arguments& arguments) {
     for (RecordCheck& check : checks) result.checks.push_back(std::move(check));
   };
   if (!arguments.journal.empty()) {
-    std::string key;
-    if (!arguments.journal_key.empty()) {
-      SOTTO_ASSIGN(key, read_journal_key(arguments.journal_key));
-    }
+    SOTTO_ASSIGN(const std::string key, read_journal_key(arguments.journal_key));
     SOTTO_ASSIGN(const JournalContent journal, read_whole_journal(arguments.journal, key));
     SOTTO_ASSIGN(std::vector<RecordCheck> checks, check_journal(*record, journal));
     append(std::move(checks));

@@ -28,7 +28,7 @@ Start here:
   sotto methods                                what each method needs and guarantees
 
 Exit codes: 0 success; 1 no usable model; 2 usage; 3 bad input data, or a damaged journal; 4 budget refused, nothing released;
-5 an audit contradicts the claim; 6 files can't be read or written; 7 internal error; 130 interrupted.)";
+5 an audit contradicts the claim; 6 files can't be read or written, or memory or threads are refused; 7 internal error; 130 interrupted.)";
 
 std::vector<std::string> words;
 

@@ -53,15 +53,4 @@ void print_metrics(const ClassMetrics& metrics,
                    const std::vector<std::string>& class_names,
                    const std::string& what);
 
-/// Settings and price of a run that is about to start, on standard error (cmd_train.cpp).
-void print_prepared(const PreparedRun& run,
-                    const PublicProblem& problem,
-                    const TrainOptions& options);
-/// All that a dry run shows; with the speed of gradients here, if it is known, how long it takes.
-void print_plan(const PreparedRun& run,
-                const PublicProblem& problem,
-                const TrainOptions& options,
-                bool json,
-                std::optional<double> examples_a_second);
-
 }  // namespace sotto::app

@@ -30,4 +30,18 @@ void print_timings(double load_seconds, const TrainResult& result);
 /// filter, whose number of releases is open.
 std::optional<double> planned_passes(const PreparedRun& run);
 
+/// Settings and price of a run that is about to start, on standard error.
+void print_prepared(const PreparedRun& run,
+                    const PublicProblem& problem,
+                    const TrainOptions& options);
+/// All that a dry run shows; with the speed of gradients here, if it is known, how long it takes.
+void print_plan(const PreparedRun& run,
+                const PublicProblem& problem,
+                const TrainOptions& options,
+                bool json,
+                std::optional<double> examples_a_second);
+
+/// The certificate and what the evaluation log adds.
+void print_measures(const RunRecord& record);
+
 }  // namespace sotto::app

@@ -182,18 +182,7 @@ Expected<OneRunReport> audit_in_one_run(const Engine& engine,
   Stream random = train_options.seed ? Stream::seeded(*train_options.seed, Purpose::kData, 1)
                                      : Stream::secure(Purpose::kData);
   const CanaryEngine with_canaries(engine, options.canaries, random);
-  LedgerOptions granted;
-  granted.budget = {train_options.epsilon.value_or(std::numeric_limits<double>::infinity()),
-                    train_options.delta};
-  granted.plan = prepared.plan.event;
-  granted.filter = prepared.plan.filter;
-  granted.relation = problem.relation;
-  granted.planned_samples = prepared.plan.noise_samples;
-  granted.accountant = prepared.accountant;
-  granted.method = prepared.method->name;
-  granted.journal_path = train_options.journal_path;
-  granted.journal_key = train_options.journal_key;
-  SOTTO_ASSIGN(Ledger ledger, Ledger::open(std::move(granted)));
+  SOTTO_ASSIGN(Ledger ledger, Ledger::open(ledger_options(prepared, problem, train_options)));
   const auto stream = [&](Purpose purpose) {
     return train_options.seed ? Stream::seeded(*train_options.seed, purpose)
                               : Stream::secure(purpose);

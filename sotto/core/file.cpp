@@ -54,14 +54,6 @@ void forget(const std::string& path) {
 
 // ---- Calls, with their interruptions ------------------------------------------------------------
 
-/// Runs a call again that a signal interrupted, unless the signal asked for the end.
-template <class Call>
-auto again(Call call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR && !stop_requested()) result = call();
-  return result;
-}
-
 tl::unexpected<Error> io_error(std::string message) {
   return fail(ErrorKind::kIo, std::move(message));
 }
@@ -84,7 +76,7 @@ tl::unexpected<Error> cannot_write(const std::string& path, int error) {
 int write_all(int file, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written =
-        again([&] { return file_system().write(file, bytes.data(), bytes.size()); });
+        retried([&] { return file_system().write(file, bytes.data(), bytes.size()); });
     if (written < 0) return errno;
     if (written == 0) return ENOSPC;
     bytes.remove_prefix(static_cast<std::size_t>(written));
@@ -97,7 +89,7 @@ Expected<std::string> read_all(int file, const std::string& path, std::int64_t m
   std::array<char, 1 << 16> buffer;
   for (;;) {
     const ssize_t got =
-        again([&] { return file_system().read(file, buffer.data(), buffer.size()); });
+        retried([&] { return file_system().read(file, buffer.data(), buffer.size()); });
     if (got < 0) return failure(errno, fmt::format("reading {} failed half-way", path));
     if (got == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(got));
@@ -119,10 +111,10 @@ std::string folder_of(const std::string& path) {
 /// 0 or an error. A file system that can't sync folders keeps their entries by other means.
 int sync_folder_of(const std::string& path) {
   const std::string folder = folder_of(path);
-  OpenFile file(again(
+  OpenFile file(retried(
       [&] { return file_system().open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0); }));
   if (file.descriptor() < 0) return errno;
-  if (again([&] { return file_system().sync(file.descriptor()); }) != 0 && errno != EINVAL &&
+  if (retried([&] { return file_system().sync(file.descriptor()); }) != 0 && errno != EINVAL &&
       errno != ENOTSUP)
     return errno;
   return file.close();
@@ -172,7 +164,7 @@ Expected<AtomicFile> AtomicFile::create(const std::string& path,
                         "file.",
                         path));
       result.file_ =
-          OpenFile(again([&] { return system.open(path.c_str(), O_WRONLY | O_CLOEXEC, 0); }));
+          OpenFile(retried([&] { return system.open(path.c_str(), O_WRONLY | O_CLOEXEC, 0); }));
       if (result.file_.descriptor() < 0) return cannot_write(path, errno);
       return result;
     }
@@ -194,7 +186,7 @@ Expected<AtomicFile> AtomicFile::create(const std::string& path,
   result.temporary_ =
       (slash == std::string::npos ? "" : result.target_.substr(0, slash + 1)) + random_name();
   remember(result.temporary_);
-  result.file_ = OpenFile(again([&] {
+  result.file_ = OpenFile(retried([&] {
     return system.open(result.temporary_.c_str(),
                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                        mode & 0666);
@@ -242,7 +234,7 @@ Expected<void> AtomicFile::commit() {
     if (const int error = file_.close()) return cannot_write(path_, error);
     return {};
   }
-  if (again([&] { return system.sync(file_.descriptor()); }) != 0)
+  if (retried([&] { return system.sync(file_.descriptor()); }) != 0)
     return cannot_write(path_, errno);
   if (const int error = file_.close()) return cannot_write(path_, error);
   if (system.rename(temporary_.c_str(), target_.c_str()) != 0) return cannot_write(path_, errno);
@@ -276,7 +268,7 @@ Expected<void> check_writable(const std::string& path, StreamTargets streams) {
 
 Expected<std::string> read_text_file(const std::string& path, std::int64_t most_bytes) {
   FileSystem& system = file_system();
-  OpenFile file(again([&] { return system.open(path.c_str(), O_RDONLY | O_CLOEXEC, 0); }));
+  OpenFile file(retried([&] { return system.open(path.c_str(), O_RDONLY | O_CLOEXEC, 0); }));
   if (file.descriptor() < 0) {
     if (errno == EINTR && stop_requested()) return stopped_early();
     return io_error(fmt::format("can't read {}: {}. Check the path.", path, std::strerror(errno)));
@@ -316,11 +308,11 @@ Expected<AppendLog> AppendLog::open(const std::string& path) {
   // Never through a link, which somebody else may have put there, and never waiting for a pipe.
   constexpr int kFlags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   bool made = false;
-  OpenFile file(again([&] { return system.open(path.c_str(), kFlags, 0); }));
+  OpenFile file(retried([&] { return system.open(path.c_str(), kFlags, 0); }));
   if (file.descriptor() < 0 && errno == ENOENT) {
     made = true;
-    file =
-        OpenFile(again([&] { return system.open(path.c_str(), kFlags | O_CREAT | O_EXCL, 0600); }));
+    file = OpenFile(
+        retried([&] { return system.open(path.c_str(), kFlags | O_CREAT | O_EXCL, 0600); }));
   }
   if (file.descriptor() < 0) {
     if (errno == EINTR && stop_requested()) return stopped_early();
@@ -335,7 +327,7 @@ Expected<AppendLog> AppendLog::open(const std::string& path) {
     return refuse("it is not a file, and would keep nothing. Name another path.");
   if (facts.st_uid != ::geteuid())
     return refuse("it belongs to another user, who could change it. Name another path.");
-  if (again([&] { return system.lock(file.descriptor()); }) != 0) {
+  if (retried([&] { return system.lock(file.descriptor()); }) != 0) {
     if (errno == EINTR && stop_requested()) return stopped_early();
     if (errno == EWOULDBLOCK)
       return refuse("another run is writing to it. Wait until it has ended, or name another path.");
@@ -374,7 +366,7 @@ Expected<void> AppendLog::check_is_ours() const {
 }
 
 Expected<std::string> AppendLog::read() {
-  if (again([&] { return file_system().seek(file_.descriptor(), 0, SEEK_SET) < 0 ? -1 : 0; }) < 0)
+  if (retried([&] { return file_system().seek(file_.descriptor(), 0, SEEK_SET) < 0 ? -1 : 0; }) < 0)
     return failure(errno, fmt::format("can't read {}", path_));
   return read_all(file_.descriptor(), path_, std::numeric_limits<std::int64_t>::max());
 }
@@ -386,10 +378,10 @@ tl::unexpected<Error> AppendLog::broken(const std::string& what) {
 }
 
 Expected<void> AppendLog::cut(std::int64_t size) {
-  if (again([&] { return file_system().truncate(file_.descriptor(), size); }) != 0)
+  if (retried([&] { return file_system().truncate(file_.descriptor(), size); }) != 0)
     return broken("shorten");
   size_ = size;
-  if (again([&] { return file_system().sync(file_.descriptor()); }) != 0) return broken("sync");
+  if (retried([&] { return file_system().sync(file_.descriptor()); }) != 0) return broken("sync");
   return {};
 }
 
@@ -409,7 +401,7 @@ Expected<void> AppendLog::append(std::string_view bytes) {
     return broken("write to");
   }
   size_ += static_cast<std::int64_t>(bytes.size());
-  if (again([&] { return file_system().sync_data(file_.descriptor()); }) != 0)
+  if (retried([&] { return file_system().sync_data(file_.descriptor()); }) != 0)
     return broken("sync");
   return {};
 }

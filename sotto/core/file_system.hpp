@@ -3,8 +3,10 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include <cerrno>
 #include <cstddef>
-#include <memory>
+
+#include "sotto/core/stop.hpp"
 
 namespace sotto {
 
@@ -40,6 +42,14 @@ class FileSystem {
 
 /// The file system in use.
 FileSystem& file_system();
+
+/// Makes a call again that a signal interrupted, unless the signal asked for the end.
+template <class Call>
+auto retried(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR && !stop_requested()) result = call();
+  return result;
+}
 
 /// Puts another one in its place while it lives. For tests, which have one thread that uses files.
 class FileSystemInUse {

@@ -403,6 +403,7 @@ Expected<std::vector<JournalRun>> read_journal(const std::string& path, const st
 Expected<std::string> read_journal_key(const std::string& path) {
   constexpr std::int64_t kMostBytes = 4096;
   constexpr std::size_t kFewest = 16;
+  if (path.empty()) return std::string();
   SOTTO_ASSIGN(std::string key, read_text_file(path, kMostBytes));
   if (key.size() < kFewest)
     return fail(ErrorKind::kUsage,

@@ -91,7 +91,7 @@ Expected<JournalRun> find_run(const JournalContent& journal,
                               const std::string& path,
                               const std::string& name);
 
-/// The bytes of a key file; kUsage if there are too few to be a secret.
+/// The bytes of a key file; none without a path; kUsage if there are too few to be a secret.
 Expected<std::string> read_journal_key(const std::string& path);
 
 /// What a run of a journal costs at `delta`, by its promise. A bad-data error with the number of

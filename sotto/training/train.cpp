@@ -273,6 +273,25 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
   return run;
 }
 
+LedgerOptions ledger_options(const PreparedRun& run,
+                             const PublicProblem& problem,
+                             const TrainOptions& options) {
+  LedgerOptions granted;
+  granted.budget = {options.epsilon.value_or(kInfinity), options.delta};
+  granted.plan = run.plan.event;
+  granted.filter = run.plan.filter;
+  granted.relation = problem.relation;
+  granted.planned_samples = run.plan.noise_samples;
+  granted.accountant = run.accountant;
+  granted.method = run.method->name;
+  granted.units = problem.n;
+  granted.seeded = options.seed.has_value();
+  granted.journal_path = options.journal_path;
+  granted.journal_key = options.journal_key;
+  granted.nonce = nonce_of(options);
+  return granted;
+}
+
 Expected<TrainResult> train(const Engine& engine,
                             const PublicProblem& problem,
                             const TrainOptions& options,
@@ -331,19 +350,7 @@ Expected<TrainResult> train(const Engine& engine,
     return {};
   };
   if (is_private) {
-    LedgerOptions granted;
-    granted.budget = {options.epsilon.value_or(kInfinity), options.delta};
-    granted.plan = prepared.plan.event;
-    granted.filter = prepared.plan.filter;
-    granted.relation = problem.relation;
-    granted.planned_samples = prepared.plan.noise_samples;
-    granted.accountant = prepared.accountant;
-    granted.method = record.method;
-    granted.units = problem.n;
-    granted.seeded = options.seed.has_value();
-    granted.journal_path = options.journal_path;
-    granted.journal_key = options.journal_key;
-    granted.nonce = nonce_of(options);
+    LedgerOptions granted = ledger_options(prepared, problem, options);
     if (prepared.resumed) {
       granted.run = prepared.resumed->run;
       SOTTO_ASSIGN(granted.resume, ledger_resume(*prepared.resumed, problem));

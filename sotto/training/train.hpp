@@ -67,6 +67,11 @@ struct TrainResult {
 /// does not fit.
 Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& options);
 
+/// What a ledger must know of a prepared run.
+LedgerOptions ledger_options(const PreparedRun& run,
+                             const PublicProblem& problem,
+                             const TrainOptions& options);
+
 /// Runs what was prepared. The engine's rows are read only after the ledger has granted the plan.
 Expected<TrainResult> train(const Engine& engine,
                             const PublicProblem& problem,

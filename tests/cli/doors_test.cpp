@@ -112,6 +112,7 @@ TEST(Outputs, ABrokenPipeIsAnErrorAndTheModelIsThere) {
       "(" + line + " 2>/dev/null; echo $? >" + quoted(dir.file("code")) + ") | true";
   EXPECT_EQ(std::system(script.c_str()), 0);
   EXPECT_TRUE(fs::exists(dir.file("model.json")));
+  EXPECT_THAT(TempDir::read(dir.file("code")), ::testing::AnyOf("0\n", "6\n"));
 }
 
 TEST(Outputs, AFileSizeLimitIsAnError) {
@@ -200,36 +201,6 @@ TEST(Seeds, AreMarkedWhereverAnEpsilonStands) {
   const auto exported = sotto({"export", dir.file("model.json"), dir.file("model.onnx")});
   ASSERT_EQ(exported.code, 0) << exported.err;
   EXPECT_THAT(exported.out + exported.err, HasSubstr("SEED"));
-}
-
-// What a run costs does not depend on when it is asked to stop.
-TEST(Resumes, AFinishedRunIsLeftAlone) {
-  const TempDir dir;
-  const auto words =
-      train(dir, {"--steps", "30", "--checkpoint", dir.file("c"), "--every", "10", "--resume"});
-  // The record can't be written at the end: the model is there, and the checkpoint as well.
-  auto failing = words;
-  failing.insert(failing.begin() + 1, {"--record", dir.file("folder/r")});
-  fs::create_directories(dir.file("folder"));
-  const pid_t child = ::fork();
-  if (child == 0) {
-    // Once the run has begun its folder goes away.
-    using namespace std::chrono_literals;
-    for (int k = 0; k < 400 && !fs::exists(dir.file("model.json.journal")); ++k)
-      std::this_thread::sleep_for(1ms);
-    fs::remove_all(dir.file("folder"));
-    ::_exit(0);
-  }
-  const auto first = sotto(failing);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  ASSERT_TRUE(fs::exists(dir.file("model.json"))) << first.err;
-  const std::string model = TempDir::read(dir.file("model.json"));
-  const auto again = sotto(words);
-  EXPECT_EQ(again.code, 0) << again.err;
-  if (first.code != 0 && fs::exists(dir.file("c"))) {
-    EXPECT_EQ(TempDir::read(dir.file("model.json")), model);
-  }
 }
 
 }  // namespace

@@ -159,13 +159,36 @@ TEST(FaultLoopTwins, ForgottenSyncsAreCaught) {
   }
 }
 
-// A program that answers first and charges later.
-TEST(FaultLoopTwins, AChargeAfterItsAnswerIsCaught) {
-  const Trial trial("dp-sgd");
-  FaultyDisk sound;
-  const Outcome outcome = trial.run_on(sound, trial.train());
-  EXPECT_EQ(trial.problem(outcome, outcome.released), "") << outcome.err;
-  EXPECT_NE(trial.problem(outcome, outcome.released + 1), "");
+/// Kills the program when it gives a file its final name.
+class KilledAtName final : public FileSystem {
+ public:
+  explicit KilledAtName(std::string end) : end_(std::move(end)) {}
+  int rename(const char* from, const char* to) override {
+    if (std::string(to).ends_with(end_)) throw Killed{};
+    return FileSystem::rename(from, to);
+  }
+
+ private:
+  std::string end_;
+};
+
+// The model is kept, the record is not, and the checkpoint of an earlier step is still there.
+TEST(FinishedRun, IsNotContinued) {
+  for (const char* method : {"dp-sgd", "network"}) {
+    const Trial trial(method);
+    KilledAtName disk("run.json");
+    const Outcome first = trial.run_on(disk, trial.train());
+    ASSERT_TRUE(first.killed);
+    ASSERT_TRUE(fs::exists(trial.file("run.ckpt")));
+    const std::string model = TempDir::read(trial.file("model.json"));
+    ASSERT_FALSE(model.empty());
+    FaultyDisk sound;
+    const Outcome again = trial.run_on(sound, trial.train());
+    EXPECT_EQ(again.code, 0) << again.err;
+    EXPECT_EQ(again.released, 0);
+    EXPECT_EQ(TempDir::read(trial.file("model.json")), model);
+    EXPECT_FALSE(fs::exists(trial.file("run.ckpt")));
+  }
 }
 
 }  // namespace

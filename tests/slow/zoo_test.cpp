@@ -105,7 +105,7 @@ TEST(Zoo, EveryCorrectMethodPassesTwentyAudits) {
       EXPECT_LE(judged->lower_bound, options.epsilon) << method.name << ", audit " << k;
       highest = std::max(highest, judged->lower_bound);
     }
-    fmt::print("{}: passed {} audits of 2000 runs a world, highest lower bound {:.3f} of 1\n",
+    fmt::print("{}: passed {} audits of 2000 runs per world, highest lower bound {:.3f} of 1\n",
                method.name,
                kAudits,
                highest);
@@ -122,7 +122,7 @@ TEST(Zoo, TheTwentyAuditsHaveTeeth) {
   EXPECT_GT(judged->lower_bound, broken.claimed);
 }
 
-// The tightness that the audit promises: 30,000 runs a world at 95 %.
+// The tightness that the audit promises: 30,000 runs per world at 95 %.
 TEST(Audit, IsTightAtEpsilonOne) {
   set_thread_count(thread_count());
   for (const auto& [name, least] : {std::pair("dp-gd", 0.85), std::pair("dp-sgd", 0.6)}) {

@@ -26,7 +26,7 @@ std::vector<std::string> private_methods() {
   return names;
 }
 
-// What the attack must find at least, of epsilon 8 with 1000 runs a world. For comparison, by the
+// What the attack must find at least, of epsilon 8 with 1000 runs per world. For comparison, by the
 // same runs and confidence: the best attack on a Gaussian finds 5.4 (dp-gd), the best one on 20
 // batches of a tenth of the records 2.3 (dp-sgd), most of whose curve needs more runs to be seen.
 // auto runs dp-gd with its own settings, where the canary's gradient falls below the clip radius as

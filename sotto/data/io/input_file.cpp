@@ -20,13 +20,6 @@ namespace {
 constexpr std::size_t kInputBytes = 256 * 1024;
 constexpr int kGzipOnly = 15 + 16;  // largest window, gzip header and checksum
 
-template <class Call>
-auto again(Call call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR && !stop_requested()) result = call();
-  return result;
-}
-
 }  // namespace
 
 struct InputFile::State {
@@ -58,7 +51,7 @@ std::size_t InputFile::file_size() const { return state_->size; }
 
 Expected<InputFile> InputFile::open_as_it_is(const std::string& path) {
   FileSystem& system = file_system();
-  OpenFile file(again([&] { return system.open(path.c_str(), O_RDONLY | O_CLOEXEC, 0); }));
+  OpenFile file(retried([&] { return system.open(path.c_str(), O_RDONLY | O_CLOEXEC, 0); }));
   if (file.descriptor() < 0) {
     if (errno == EINTR) return stopped_early();
     const char* remedy = errno == ENOENT ? " Check the path." : " Check its permissions.";
@@ -112,7 +105,7 @@ Expected<std::size_t> InputFile::State::read_raw(char* data, std::size_t bytes) 
   while (total < bytes) {
     if (stop_requested()) return stopped_early();
     const ssize_t got =
-        again([&] { return file_system().read(file.descriptor(), data + total, bytes - total); });
+        retried([&] { return file_system().read(file.descriptor(), data + total, bytes - total); });
     if (got == 0) break;
     if (got < 0)
       return fail(ErrorKind::kIo,
