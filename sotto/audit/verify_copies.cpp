@@ -196,6 +196,15 @@ void check_epsilons(const json& record,
         "epsilon_lower", *lower <= *claimed * (1 + kLastDigits), "it is above the claim");
 }
 
+/// The method whose plan the record states: `auto` runs another one, which its settings name.
+std::string planning_method(const std::string& name, const json& settings) {
+  if (name == "auto")
+    for (const json& each : settings)
+      if (value<std::string>(each, "name") == "chosen_method")
+        return value<std::string>(each, "value").value_or(name);
+  return name;
+}
+
 /// What the method plans with the settings that the record states.
 void check_plan(const json& record, const json& statement, Relation relation, Checks& checks) {
   const auto name = value<std::string>(record, "method");
@@ -215,7 +224,7 @@ void check_plan(const json& record, const json& statement, Relation relation, Ch
   if (!(*multiplier > 1 / kLargest && *multiplier < kLargest) || *n > kMost || *dimension < 1 ||
       *dimension > kMost)
     return checks.require("settings", false, "a number is out of range");
-  const auto method = find_method(*name);
+  const auto method = find_method(planning_method(*name, *settings));
   if (!method) return checks.require("settings", false, "there is no method " + *name);
   PublicFacts facts;
   facts.problem.n = *n;
