@@ -121,13 +121,39 @@ int sync_folder_of(const std::string& path) {
 }
 
 /// A name that nobody can guess and prepare.
-std::string random_name() {
+Expected<std::string> random_name() {
   std::uint64_t number = 0;
-  if (::getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number)) std::abort();
+  const ssize_t got = retried([&] { return ::getrandom(&number, sizeof number, 0); });
+  if (got != static_cast<ssize_t>(sizeof number))
+    return io_error(
+        fmt::format("the system gives no random numbers ({}), which names of temporary "
+                    "files need.",
+                    std::strerror(got < 0 ? errno : EIO)));
   return fmt::format(".sotto-{:016x}.tmp", number);
 }
 
+bool is_ours(const struct stat& facts) { return facts.st_uid == ::geteuid(); }
+
+/// In a folder that others can write to, a name that is there may be theirs: a link that leads to a
+/// file of ours, or a file that they can read. The system's own links (root's) are no trap.
+Expected<void> check_owner(const std::string& path, const struct stat& target) {
+  struct stat name {};
+  if (file_system().stat_link(path.c_str(), name) != 0) return cannot_write(path, errno);
+  const bool is_trap = S_ISLNK(name.st_mode) && !is_ours(name) && name.st_uid != 0;
+  if (!is_trap && is_ours(target)) return {};
+  return io_error(
+      fmt::format("can't write {}: {} of another user. Remove it, or name another path.",
+                  path,
+                  is_trap ? "it is a link" : "there is a file"));
+}
+
 }  // namespace
+
+void hold_standard_streams() noexcept {
+  // For reading only: what is written to one that was closed still fails.
+  for (int stream = 0; stream < 3; ++stream)
+    if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF) ::open("/dev/null", O_RDONLY);
+}
 
 void remove_temporary_files() noexcept {
   for (TemporaryName& name : temporaries())
@@ -168,6 +194,7 @@ Expected<AtomicFile> AtomicFile::create(const std::string& path,
       if (result.file_.descriptor() < 0) return cannot_write(path, errno);
       return result;
     }
+    SOTTO_TRY(check_owner(path, facts));
     mode = facts.st_mode & 07777;
     replaces = true;
     if (char* real = ::realpath(path.c_str(), nullptr)) {
@@ -183,8 +210,9 @@ Expected<AtomicFile> AtomicFile::create(const std::string& path,
                     path));
   }
   const std::size_t slash = result.target_.rfind('/');
+  SOTTO_ASSIGN(const std::string name, random_name());
   result.temporary_ =
-      (slash == std::string::npos ? "" : result.target_.substr(0, slash + 1)) + random_name();
+      (slash == std::string::npos ? "" : result.target_.substr(0, slash + 1)) + name;
   remember(result.temporary_);
   result.file_ = OpenFile(retried([&] {
     return system.open(result.temporary_.c_str(),
@@ -266,11 +294,18 @@ Expected<void> check_writable(const std::string& path, StreamTargets streams) {
 
 // ---- Reading ------------------------------------------------------------------------------------
 
-Expected<std::string> read_text_file(const std::string& path, std::int64_t most_bytes) {
+Expected<std::string> read_text_file(const std::string& path,
+                                     std::int64_t most_bytes,
+                                     Source source) {
   FileSystem& system = file_system();
-  OpenFile file(retried([&] { return system.open(path.c_str(), O_RDONLY | O_CLOEXEC, 0); }));
+  // A pipe is waited for only where it may be read.
+  const int flags = O_RDONLY | O_CLOEXEC | (source == Source::kAny ? 0 : O_NONBLOCK) |
+                    (source == Source::kOwn ? O_NOFOLLOW : 0);
+  OpenFile file(retried([&] { return system.open(path.c_str(), flags, 0); }));
   if (file.descriptor() < 0) {
     if (errno == EINTR && stop_requested()) return stopped_early();
+    if (errno == ELOOP && source == Source::kOwn)
+      return io_error(fmt::format("can't read {}: it is a link, and must be a file.", path));
     return io_error(fmt::format("can't read {}: {}. Check the path.", path, std::strerror(errno)));
   }
   struct stat facts {};
@@ -278,6 +313,12 @@ Expected<std::string> read_text_file(const std::string& path, std::int64_t most_
     return failure(errno, fmt::format("can't read {}", path));
   if (S_ISDIR(facts.st_mode))
     return io_error(fmt::format("can't read {}: it is a folder. Name a file.", path));
+  if (source != Source::kAny && !S_ISREG(facts.st_mode))
+    return io_error(
+        fmt::format("can't read {}: it is a pipe or a device, and must be a file.", path));
+  if (source == Source::kOwn && !is_ours(facts))
+    return io_error(
+        fmt::format("can't read {}: it belongs to another user, who could have changed it.", path));
   return read_all(file.descriptor(), path, most_bytes);
 }
 
@@ -307,13 +348,10 @@ Expected<AppendLog> AppendLog::open(const std::string& path) {
   };
   // Never through a link, which somebody else may have put there, and never waiting for a pipe.
   constexpr int kFlags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-  bool made = false;
   OpenFile file(retried([&] { return system.open(path.c_str(), kFlags, 0); }));
-  if (file.descriptor() < 0 && errno == ENOENT) {
-    made = true;
+  if (file.descriptor() < 0 && errno == ENOENT)
     file = OpenFile(
         retried([&] { return system.open(path.c_str(), kFlags | O_CREAT | O_EXCL, 0600); }));
-  }
   if (file.descriptor() < 0) {
     if (errno == EINTR && stop_requested()) return stopped_early();
     if (errno == ELOOP)
@@ -325,7 +363,7 @@ Expected<AppendLog> AppendLog::open(const std::string& path) {
     return refuse(fmt::format("{}.", std::strerror(errno)));
   if (!S_ISREG(facts.st_mode))
     return refuse("it is not a file, and would keep nothing. Name another path.");
-  if (facts.st_uid != ::geteuid())
+  if (!is_ours(facts))
     return refuse("it belongs to another user, who could change it. Name another path.");
   if (retried([&] { return system.lock(file.descriptor()); }) != 0) {
     if (errno == EINTR && stop_requested()) return stopped_early();
@@ -334,10 +372,10 @@ Expected<AppendLog> AppendLog::open(const std::string& path) {
     return refuse(fmt::format("it can't be locked ({}). Choose a folder on a local disk.",
                               std::strerror(errno)));
   }
-  // Before the first line is: a file whose name a loss of power takes away has no lines.
-  if (made)
-    if (const int error = sync_folder_of(path))
-      return refuse(fmt::format("its folder can't be synced ({}).", std::strerror(error)));
+  // Before the first line is: a file whose name a loss of power takes away has no lines. Also if it
+  // was there, for whoever made it may have been killed before.
+  if (const int error = sync_folder_of(path))
+    return refuse(fmt::format("its folder can't be synced ({}).", std::strerror(error)));
   AppendLog log(path, std::move(file));
   // Its size only now: until it was locked somebody else may have been writing.
   if (system.stat(log.file_.descriptor(), facts) != 0)

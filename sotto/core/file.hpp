@@ -47,8 +47,8 @@ class OpenFile {
 
 /// A file written as a stream, to a temporary one beside its target that commit() syncs and
 /// renames, and whose folder it syncs: the name holds what it held before or all of it, also after
-/// a loss of power. A link is followed first, so that what it points to is replaced. Without a
-/// commit nothing is left behind.
+/// a loss of power. A link is followed first, so that what it points to is replaced; what belongs
+/// to another user, a link or a file, is refused. Without a commit nothing is left behind.
 class AtomicFile {
  public:
   static Expected<AtomicFile> create(const std::string& path,
@@ -84,8 +84,16 @@ Expected<void> check_writable(const std::string& path,
 inline constexpr std::int64_t kMostTextBytes = std::int64_t{1} << 28;
 inline constexpr std::int64_t kMostModelBytes = std::int64_t{1} << 34;
 
+/// What may be read under a name.
+enum class Source {
+  kAny,      ///< also a pipe or a device
+  kRegular,  ///< a file, which no open waits for (journals)
+  kOwn,      ///< a file of this user, not through a link (checkpoints)
+};
+
 Expected<std::string> read_text_file(const std::string& path,
-                                     std::int64_t most_bytes = kMostTextBytes);
+                                     std::int64_t most_bytes = kMostTextBytes,
+                                     Source source = Source::kAny);
 
 /// Whether there is something of this name. An error of the system (a closed folder, a name that is
 /// too long) is kIo.
@@ -122,6 +130,10 @@ class AppendLog {
   std::int64_t size_ = 0;
   bool is_broken_ = false;
 };
+
+/// Puts something in the place of a closed standard input, output or error: else the next file that
+/// is opened, a journal say, would take its number, and messages would go there.
+void hold_standard_streams() noexcept;
 
 /// Unlinks the temporary files that are open at this moment. Safe in a signal's handler, for a
 /// program that is about to end.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 
 namespace sotto {
@@ -18,7 +19,16 @@ std::atomic<FileSystem*>& in_use() {
 
 }  // namespace
 
-int FileSystem::open(const char* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
+int FileSystem::open(const char* path, int flags, mode_t mode) {
+  const int file = ::open(path, flags, mode);
+  if (file < 0 || file > STDERR_FILENO) return file;
+  // The number of a standard stream that was closed: what is printed must not end up in this file.
+  const int other = ::fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int error = errno;
+  ::close(file);
+  errno = error;
+  return other;
+}
 
 ssize_t FileSystem::read(int file, void* data, std::size_t bytes) {
   return ::read(file, data, bytes);

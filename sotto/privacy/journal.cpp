@@ -387,7 +387,7 @@ bool JournalContent::holds(const JournalHead& head) const {
 }
 
 Expected<JournalContent> read_whole_journal(const std::string& path, const std::string& key) {
-  SOTTO_ASSIGN(const std::string text, read_text_file(path, kMostJournalBytes));
+  SOTTO_ASSIGN(const std::string text, read_text_file(path, kMostJournalBytes, Source::kRegular));
   SOTTO_ASSIGN(Lines lines, read_lines(text, path, key));
   JournalContent content;
   SOTTO_ASSIGN(content.runs, read_runs(lines, path));

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "sotto/core/check.hpp"
@@ -30,11 +31,12 @@ void watch_forks() {
 
 Key system_key() {
   Key key;
-  ssize_t got = 0;
-  do {
-    got = getrandom(key.data(), key.size(), 0);
-  } while (got < 0 && errno == EINTR);
-  SOTTO_CHECK(got == static_cast<ssize_t>(key.size()));
+  for (std::size_t filled = 0; filled < key.size();) {
+    const ssize_t got = getrandom(key.data() + filled, key.size() - filled, 0);
+    if (got < 0 && errno != EINTR)
+      throw std::system_error(errno, std::generic_category(), "no random numbers for noise");
+    if (got > 0) filled += static_cast<std::size_t>(got);
+  }
   return key;
 }
 

@@ -61,7 +61,7 @@ Expected<void> write_checkpoint(const Checkpoint& checkpoint, const std::string&
 }
 
 Expected<Checkpoint> read_checkpoint(const std::string& path) {
-  SOTTO_ASSIGN(const std::string content, read_text_file(path, kMostModelBytes));
+  SOTTO_ASSIGN(const std::string content, read_text_file(path, kMostModelBytes, Source::kOwn));
   const std::string_view all(content);
   if (!all.starts_with(kMagic)) return not_one(path, "it does not begin like one of this version");
   if (all.size() < kMagic.size() + kDigestBytes) return not_one(path, "it is cut short");
