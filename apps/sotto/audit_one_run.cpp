@@ -14,7 +14,6 @@
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/paths.hpp"
-#include "sotto/core/stop.hpp"
 #include "sotto/objective/glm.hpp"
 #include "sotto/objective/network/engine.hpp"
 #include "sotto/objective/network/features.hpp"
@@ -125,7 +124,11 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
       const OneRunReport report,
       audit_in_one_run(*audited.engine, problem, arguments.train, arguments.options, progress));
   progress.finish();
-  if (stop_requested()) return kInterrupted;
+  if (report.interrupted) {
+    say("sotto: interrupted. What was released until then is in {}.\n",
+        arguments.train.journal_path);
+    return kInterrupted;
+  }
 
   const double claimed = report.epsilon;
   const bool contradicts = report.guess.lower_bound > claimed;

@@ -43,6 +43,9 @@ Expected<CheckpointOptions> CheckpointArguments::options(const std::string& data
   options.path = path;
   options.every = every;
   options.resume = resume;
+  options.warn = [](const std::string& trouble) {
+    say("warning: no checkpoint could be written; the run goes on. {}\n", trouble);
+  };
   options.facts.emplace_back("the name of the data", names_of(data_path));
   return options;
 }

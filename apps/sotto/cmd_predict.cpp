@@ -114,6 +114,7 @@ Action add_predict(CLI::App& app) {
           "--format", arguments->data.format, "auto, libsvm, csv, npy, idx, cifar10 or cifar100")
       ->capture_default_str()
       ->group("Data");
+  arguments->data.add_limits(*verb);
   verb->add_flag("--json", arguments->json, "print the metrics as one object");
   verb->footer(
       "\nThe metrics are exact: use rows that are public, or that you may look at anyway.");

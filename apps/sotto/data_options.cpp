@@ -54,6 +54,22 @@ void DataArguments::add_to(CLI::App& verb) {
                 "rows that don't fit what is declared become the declared filler or empty records, "
                 "instead of an error that tells of them")
       ->group("Data");
+  add_limits(verb);
+}
+
+void DataArguments::add_limits(CLI::App& verb) {
+  const auto add_limit = [&](const char* name, auto& bytes, const char* text) {
+    verb.add_option(name, bytes, text)
+        ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
+        ->check(CLI::PositiveNumber)
+        ->group("Limits");
+  };
+  add_limit("--max-file", limits.file_bytes, "bytes of a data file, such as 200GB; default 64GB");
+  add_limit("--max-unpacked",
+            limits.unpacked_bytes,
+            "bytes that a .gz may unpack to; default 1GB, or 50 times the file where that is more");
+  add_limit("--max-line", limits.line_bytes, "bytes of a line of text; default 64MB");
+  add_limit("--max-field", limits.field_bytes, "bytes of a field of CSV; default 1MB");
 }
 
 Expected<std::vector<std::string>> DataArguments::class_list() const {
@@ -103,6 +119,7 @@ Expected<LoadOptions> DataArguments::load_options(const std::string& path, Label
   options.labels = labels;
   options.persons = persons;
   options.misfits = no_refusals ? Misfits::kNull : Misfits::kRefuse;
+  options.limits = limits;
   SOTTO_TRY(check_options(options));
   return options;
 }

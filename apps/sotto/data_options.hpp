@@ -40,9 +40,12 @@ struct DataArguments {
   double row_norm = 0;
   bool bias = false;
   bool no_refusals = false;
+  InputLimits limits;
   bool persons = true;  ///< false: every row for itself, in the file's order
 
   void add_to(CLI::App& verb);
+  /// Only those that say how large a file may be.
+  void add_limits(CLI::App& verb);
   Expected<LoadOptions> load_options(const std::string& path, LabelKind labels) const;
   /// `public_rows`: for a method without privacy; what is not declared may be taken from them.
   Expected<LoadedFile> load(const std::string& path, bool classification, bool public_rows) const;

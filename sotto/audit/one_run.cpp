@@ -85,6 +85,22 @@ class Listener final : public Oracle {
   Vector heard_;
 };
 
+/// Remembers whether the run was stopped. After its last step it is too late: what was paid for is
+/// told, whatever was asked for in the meantime.
+class Watched final : public Observer {
+ public:
+  explicit Watched(Observer& next) : next_(next) {}
+  bool keep_going(const StepReport& report) override {
+    stopped_ = !next_.keep_going(report) && report.step < report.steps;
+    return !stopped_;
+  }
+  bool stopped() const { return stopped_; }
+
+ private:
+  Observer& next_;
+  bool stopped_ = false;
+};
+
 }  // namespace
 
 double one_run_p_value(std::int64_t canaries,
@@ -190,10 +206,13 @@ Expected<OneRunReport> audit_in_one_run(const Engine& engine,
   PrivateOracle oracle(
       with_canaries, problem, ledger, stream(Purpose::kSampling), stream(Purpose::kNoise));
   Listener listener(oracle, engine);
+  Watched watched(observer);
   SOTTO_ASSIGN(OptimizerResult result,
-               prepared.configured.optimizer->run(listener, prepared.noise_multiplier, observer));
-  SOTTO_TRY(ledger.close(kFinished));
+               prepared.configured.optimizer->run(listener, prepared.noise_multiplier, watched));
+  SOTTO_TRY(ledger.close(watched.stopped() ? kEndedEarly : kFinished));
   OneRunReport report;
+  report.interrupted = watched.stopped();
+  if (report.interrupted) return report;
   report.w = std::move(result.w);
   report.epsilon = ledger.price();
 

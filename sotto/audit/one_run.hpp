@@ -43,8 +43,9 @@ struct OneRunOptions {
 };
 
 struct OneRunReport {
-  Vector w;            ///< the model, canaries included
-  double epsilon = 0;  ///< what the run spent, the claim
+  bool interrupted = false;  ///< before the last step; then there is nothing else to tell
+  Vector w;                  ///< the model, canaries included
+  double epsilon = 0;        ///< what the run spent, the claim
   OneRunGuess guess;
   /// What the canaries do to the model: by how much they move the mean gradient of every step, in
   /// clip radii (an ordinary unit moves it by at most 1 / n), and their share of the units.

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -24,7 +23,8 @@ Expected<void> save_scores(const std::string& path,
 
 Expected<Scores> load_scores(const std::string& path, const std::string& audit) {
   Scores scores;
-  if (!std::filesystem::exists(path)) return scores;
+  SOTTO_ASSIGN(const bool there, file_exists(path));
+  if (!there) return scores;
   SOTTO_ASSIGN(const std::string text, read_text_file(path));
   const auto refuse = [&](std::string_view what) {
     return fail(
@@ -32,9 +32,9 @@ Expected<Scores> load_scores(const std::string& path, const std::string& audit) 
         fmt::format("{}: {} Give another file to --resume, or delete this one.", path, what));
   };
   const nlohmann::json json = json_or_discarded(text);
-  if (!json.is_object() || json.value("sotto_audit", 0) != 1)
+  if (!json.is_object() || json_integer(json, "sotto_audit", 0) != 1)
     return refuse("this is not a file of audit scores.");
-  if (json.value("audit", std::string()) != audit)
+  if (json_string(json, "audit") != audit)
     return refuse("it holds the scores of an audit with other settings.");
   for (int world = 0; world < 2; ++world) {
     const auto found = json.find(world == 0 ? "world0" : "world1");

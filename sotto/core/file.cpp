@@ -5,6 +5,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -319,7 +320,10 @@ Expected<std::string> read_text_file(const std::string& path,
   if (source == Source::kOwn && !is_ours(facts))
     return io_error(
         fmt::format("can't read {}: it belongs to another user, who could have changed it.", path));
-  return read_all(file.descriptor(), path, most_bytes);
+  // What has no size may have no end: of a device or a pipe not more than the least limit is read.
+  const bool has_size = S_ISREG(facts.st_mode);
+  return read_all(
+      file.descriptor(), path, has_size ? most_bytes : std::min(most_bytes, kMostTextBytes));
 }
 
 Expected<bool> file_exists(const std::string& path) {

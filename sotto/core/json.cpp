@@ -23,6 +23,20 @@ nlohmann::json json_or_discarded(std::string_view text) {
   return parse_json(text).value_or(nlohmann::json(nlohmann::json::value_t::discarded));
 }
 
+std::string json_string(const nlohmann::json& object,
+                        const char* name,
+                        const std::string& otherwise) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
+}
+
+std::int64_t json_integer(const nlohmann::json& object, const char* name, std::int64_t otherwise) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_number_integer()) return otherwise;
+  if (found->is_number_unsigned() && found->get<std::uint64_t>() > INT64_MAX) return otherwise;
+  return found->get<std::int64_t>();
+}
+
 std::string json_text(const nlohmann::json& value, int indent) {
   return value.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
 }

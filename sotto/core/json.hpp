@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -13,6 +14,13 @@ namespace sotto {
 Expected<nlohmann::json> parse_json(std::string_view text);
 /// The same; what is refused is a discarded value.
 nlohmann::json json_or_discarded(std::string_view text);
+
+/// A field of an object, or `otherwise` where there is none or it has another type: a file may hold
+/// anything. Numbers that T can't hold are of another type, too.
+std::string json_string(const nlohmann::json& object,
+                        const char* name,
+                        const std::string& otherwise = {});
+std::int64_t json_integer(const nlohmann::json& object, const char* name, std::int64_t otherwise);
 
 /// As text; bytes that are no UTF-8 (a file's name may have any) are shown as U+FFFD.
 std::string json_text(const nlohmann::json& value, int indent = -1);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
+#include "sotto/data/limits.hpp"
 #include "sotto/data/refusals.hpp"
 #include "sotto/data/table.hpp"
 
@@ -42,6 +43,7 @@ struct ReadOptions {
   bool persons = true;
   Misfits misfits = Misfits::kRefuse;
   std::int64_t shown_refusals = Refusals::kShown;
+  InputLimits limits{};
 };
 
 /// A table with the public facts that came with it.

@@ -178,7 +178,8 @@ Expected<DataInfo> describe(const LoadOptions& options,
     SOTTO_ASSIGN(
         const InputFile file,
         InputFile::open(several ? options.path.substr(0, options.path.find(',')) : options.path,
-                        true));
+                        true,
+                        options.limits));
     info.diagnostics->file_bytes = static_cast<std::int64_t>(file.file_size());
   }
   return info;

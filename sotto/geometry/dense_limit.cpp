@@ -37,6 +37,22 @@ Expected<void> check_dense_hessian(std::int64_t dimension) {
                   memory / kGiB));
 }
 
+Expected<void> check_weights(std::int64_t dimension) {
+  // A thread: a sum, and a total of 16 bytes a number. In all: the weights, an average, momentum,
+  // the answer, its noise, and a model's text.
+  const double needed = static_cast<double>(dimension) * (24 * thread_count() + 64);
+  const double memory = memory_bytes();
+  if (needed <= memory / 2) return {};
+  return fail(ErrorKind::kUsage,
+              fmt::format("a model of {} parameters needs about {:.1f} GiB on {} threads, more "
+                          "than half of this machine's {:.1f} GiB. Use fewer features or fewer "
+                          "--threads.",
+                          dimension,
+                          needed / kGiB,
+                          thread_count(),
+                          memory / kGiB));
+}
+
 Expected<void> check_products(std::int64_t dimension, std::int64_t products) {
   const double needed = 4 * 8.0 * static_cast<double>(dimension) * static_cast<double>(products);
   const double memory = memory_bytes();

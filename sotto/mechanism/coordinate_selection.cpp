@@ -19,14 +19,14 @@ Released<SignedCoordinate> CoordinateSelection::release(Sensitive<CoordinateScor
   constexpr std::size_t kChunk = 1024;
   const SensitivityClaim claim = scores.claim();
   SOTTO_CHECK(claim.sensitivity() >= 1 && claim.sensitivity() == std::floor(claim.sensitivity()));
-  SOTTO_CHECK(epsilon >= 0x1p-20 && epsilon <= 64);
+  SOTTO_CHECK(epsilon >= 0x1p-20 && epsilon <= kMostEpsilon);
   Event event = claim.sampling().applied_to(Event::exponential(epsilon, claim.relation()));
   internal::check_receipt(receipt, event, 1);
   const ReleaseKey key;
   const CoordinateScores sums = std::move(scores).open(key);
   SOTTO_CHECK(!sums.parts.empty() && !sums.parts.front().empty());
   const std::size_t dimension = sums.parts.front().size();
-  SOTTO_CHECK(dimension <= std::size_t{1} << 25);
+  SOTTO_CHECK(dimension <= static_cast<std::size_t>(kMostCoordinates));
 
   // Candidate 2j is +e_j and 2j + 1 is -e_j; or candidate j is +e_j.
   GumbelRace race(selection, epsilon / (2 * claim.sensitivity()));

@@ -31,7 +31,10 @@ struct CoordinateScores {
 /// allocated.
 class CoordinateSelection {
  public:
-  /// 1 <= d <= 2^25; 2^-20 <= epsilon <= 64; the sensitivity a whole number.
+  static constexpr double kMostEpsilon = 64;
+  static constexpr std::int64_t kMostCoordinates = std::int64_t{1} << 25;
+
+  /// 1 <= d <= kMostCoordinates; 2^-20 <= epsilon <= kMostEpsilon; the sensitivity a whole number.
   static Released<SignedCoordinate> release(Sensitive<CoordinateScores> scores,
                                             Receipt receipt,
                                             double epsilon,

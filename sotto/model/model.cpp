@@ -131,7 +131,7 @@ Expected<Model> model_from_text(const std::string& text, const std::string& path
     return fail(
         ErrorKind::kBadData,
         fmt::format("{} is JSON but not a Sotto model. `sotto train` writes models.", path));
-  if (const int version = json["sotto_model"].get<int>(); version > kModelVersion)
+  if (const auto version = json["sotto_model"].get<std::int64_t>(); version > kModelVersion)
     return fail(
         ErrorKind::kBadData,
         fmt::format("{} is a model of version {}, newer than the {} that this program reads. "

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
+#include "sotto/mechanism/carried.hpp"
 #include "sotto/mechanism/exponential.hpp"
 #include "sotto/mechanism/gaussian.hpp"
 #include "sotto/oracle/api/sensitivity.hpp"
@@ -42,11 +43,19 @@ std::int64_t PrivateOracle::gradient_entries(const GradientQuery& query) const {
   return problem_.dimension + (query.count_share > 0 ? 1 : 0);
 }
 
+Expected<Receipt> PrivateOracle::buy(const Event& release,
+                                     std::int64_t samples,
+                                     const SensitivityClaim& claim) {
+  SOTTO_TRY(check_carried(release, samples, claim.sensitivity()));
+  return ledger_.charge(release, samples);
+}
+
 Expected<Released<Vector>> PrivateOracle::gradient(const GradientQuery& query) {
   SOTTO_CHECK(query.count_share >= 0 && query.count_share <= 1);
   const double radius = bounds_of(query, problem_).radius;
+  const SensitivityClaim claim = claims_.of(query);
   SOTTO_ASSIGN(Receipt receipt,
-               ledger_.charge(event_of(query, problem_.relation), gradient_entries(query)));
+               buy(event_of(query, problem_.relation), gradient_entries(query), claim));
   Vector sum;
   const auto batch = batches_.draw(query.sampling);
   if (query.rule == ClipRule::kLayers)
@@ -59,8 +68,7 @@ Expected<Released<Vector>> PrivateOracle::gradient(const GradientQuery& query) {
     sum.conservativeResize(problem_.dimension + 1);
     sum[problem_.dimension] = count_unit * static_cast<double>(sums_.unclipped_less_clipped());
   }
-  auto answer =
-      release_mean(std::move(sum), claims_.of(query), std::move(receipt), query.noise_multiplier);
+  auto answer = release_mean(std::move(sum), claim, std::move(receipt), query.noise_multiplier);
   if (query.count_share == 0) return answer;
   return std::move(answer).map([&](Vector value) -> Vector {
     value[problem_.dimension] /= 2 * count_unit;
@@ -70,20 +78,20 @@ Expected<Released<Vector>> PrivateOracle::gradient(const GradientQuery& query) {
 
 Expected<Released<Vector>> PrivateOracle::gradient_pair(const GradientPairQuery& query) {
   const PairBounds bounds = bounds_of(query, problem_);
-  SOTTO_ASSIGN(Receipt receipt,
-               ledger_.charge(event_of(query, problem_.relation), problem_.dimension));
+  const SensitivityClaim claim = claims_.of(query);
+  SOTTO_ASSIGN(Receipt receipt, buy(event_of(query, problem_.relation), problem_.dimension, claim));
   Vector sum;
   sums_.clipped_gradient_pairs(
       batches_.draw(query.sampling), query.at, query.before, bounds.clip, sum);
   visit(query.sampling, 2);
-  return release_mean(
-      std::move(sum), claims_.of(query), std::move(receipt), query.noise_multiplier);
+  return release_mean(std::move(sum), claim, std::move(receipt), query.noise_multiplier);
 }
 
 Expected<Released<std::int64_t>> PrivateOracle::select(const SelectionQuery& query) {
   SOTTO_CHECK(!query.candidates.empty());
   const TermBounds bounds = bounds_of(query, problem_);
-  SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), 1));
+  const SensitivityClaim claim = claims_.of(query);
+  SOTTO_ASSIGN(Receipt receipt, buy(event_of(query, problem_.relation), 1, claim));
   Vector scores(std::ssize(query.candidates));
   const std::vector<double> added = claims_.public_sums(query);
   const auto everything = batches_.draw(Sampling::full());
@@ -104,7 +112,7 @@ Expected<Released<std::int64_t>> PrivateOracle::select(const SelectionQuery& que
   // so may any unit in sums of changes.
   const bool monotone = problem_.relation != Relation::kReplaceOne && !query.origin;
   const ScoreMotion motion = monotone ? ScoreMotion::kMonotone : ScoreMotion::kAny;
-  return ExponentialMechanism::release(Sensitive<Vector>(std::move(scores), claims_.of(query)),
+  return ExponentialMechanism::release(Sensitive<Vector>(std::move(scores), claim),
                                        std::move(receipt),
                                        query.epsilon,
                                        motion,
@@ -113,17 +121,15 @@ Expected<Released<std::int64_t>> PrivateOracle::select(const SelectionQuery& que
 
 Expected<Released<double>> PrivateOracle::loss(const LossQuery& query) {
   const TermBounds bounds = bounds_of(query, problem_);
-  SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), 1));
+  const SensitivityClaim claim = claims_.of(query);
+  SOTTO_ASSIGN(Receipt receipt, buy(event_of(query, problem_.relation), 1, claim));
   // What every record is known to contribute is taken off before the sum and put back after the
   // noise: a mechanism's values saturate far from 0, in units of a noise that may be tiny here.
   const double known = bounds.floor;
   const double sum =
       sums_.clipped_losses(batches_.draw(query.sampling), query.at, bounds.radius, known);
   visit(query.sampling, 0);
-  return release_mean(Vector::Constant(1, sum),
-                      claims_.of(query),
-                      std::move(receipt),
-                      query.noise_multiplier)
+  return release_mean(Vector::Constant(1, sum), claim, std::move(receipt), query.noise_multiplier)
       .map([known](const Vector& value) { return known + value[0]; });
 }
 

@@ -24,12 +24,12 @@ Expected<Released<NoisyHessian>> PrivateOracle::hessian(const HessianQuery& quer
   SOTTO_TRY(check_dense_hessian(problem_.dimension));
   const TermBounds bounds = bounds_of(query, problem_);
   const std::int64_t samples = samples_of(query, problem_.dimension);
-  SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), samples));
+  const SensitivityClaim bound = claims_.of(query);
+  SOTTO_ASSIGN(Receipt receipt, buy(event_of(query, problem_.relation), samples, bound));
   Matrix sum;
   sums_.clipped_hessians(
       batches_.draw(query.sampling, SumKind::kMatrix), query.at, bounds.radius, sum);
   visit(query.sampling, 0);
-  const SensitivityClaim bound = claims_.of(query);
   const double batch = expected_batch(query.sampling);
   const double sigma = released_sigma(bound, query.noise_multiplier, samples) / batch;
   return SymmetricGaussianMechanism::release(Sensitive<Matrix>(std::move(sum), bound),
@@ -48,7 +48,8 @@ Expected<Released<NoisyGradientHessian>> PrivateOracle::gradient_and_hessian(
   const double scale = query.hessian_scale;
   const TermBounds bounds = bounds_of(query, problem_);
   const std::int64_t samples = samples_of(query, problem_.dimension);
-  SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), samples));
+  const SensitivityClaim bound = claims_.of(query);
+  SOTTO_ASSIGN(Receipt receipt, buy(event_of(query, problem_.relation), samples, bound));
   GradientHessian sum;
   sum.hessian_scale = scale;
   sums_.clipped_pairs(batches_.draw(query.sampling, SumKind::kMatrix),
@@ -58,7 +59,6 @@ Expected<Released<NoisyGradientHessian>> PrivateOracle::gradient_and_hessian(
                       sum.gradient,
                       sum.hessian);
   visit(query.sampling, 1);
-  const SensitivityClaim bound = claims_.of(query);
   const double batch = expected_batch(query.sampling);
   const double sigma = released_sigma(bound, query.noise_multiplier, samples) / batch;
   return JointGaussianMechanism::release(Sensitive<GradientHessian>(std::move(sum), bound),
@@ -76,9 +76,10 @@ Expected<std::unique_ptr<NoisyOperator>> PrivateOracle::hessian_operator(
   if (!engine_.has_hessian()) return no_second_order();
   SOTTO_CHECK(query.max_products > 0);
   const TermBounds bounds = bounds_of(query, problem_);
+  const SensitivityClaim bound = claims_.of(query);
   SOTTO_ASSIGN(
       Receipt receipt,
-      ledger_.charge(event_of(query, problem_.relation), samples_of(query, problem_.dimension)));
+      buy(event_of(query, problem_.relation), samples_of(query, problem_.dimension), bound));
   // One batch for all products: it is kept with the operator, as secret as before.
   const PerExampleSum::Batch drawn = batches_.draw(query.sampling);
   std::vector<std::int64_t> units(drawn.indices.begin(), drawn.indices.end());
@@ -93,7 +94,7 @@ Expected<std::unique_ptr<NoisyOperator>> PrivateOracle::hessian_operator(
     visit(sampling, 0);
   };
   return std::make_unique<LazySymmetricOperator>(
-      Sensitive<SymmetricProduct>(std::move(product), claims_.of(query)),
+      Sensitive<SymmetricProduct>(std::move(product), bound),
       std::move(receipt),
       query.noise_multiplier,
       problem_.dimension,
@@ -105,11 +106,11 @@ Expected<std::unique_ptr<NoisyOperator>> PrivateOracle::hessian_operator(
 
 Expected<Released<std::int64_t>> PrivateOracle::first_decrease(const DecreaseQuery& query) {
   SOTTO_CHECK(query.candidates.size() == query.needed.size() && query.slope_clip > 0);
+  const SensitivityClaim bound = claims_.of(query);
   SOTTO_ASSIGN(
       Receipt receipt,
-      ledger_.charge(event_of(query, problem_.relation), samples_of(query, problem_.dimension)));
+      buy(event_of(query, problem_.relation), samples_of(query, problem_.dimension), bound));
   const auto n = static_cast<double>(problem_.n);
-  const SensitivityClaim bound = claims_.of(query);
   SparseVectorSession session(std::move(receipt), query.epsilon, bound, 0, noise_);
   const auto everything = batches_.draw(Sampling::full());
   for (std::size_t k = 0; k < query.candidates.size(); ++k) {

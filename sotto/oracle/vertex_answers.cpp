@@ -1,5 +1,7 @@
 // The private oracle's answers about vertices and gaps; proofs: coordinate_sums.proof.md.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -59,25 +61,36 @@ Expected<Released<Vertex>> PrivateOracle::select_vertex(const VertexQuery& query
   SOTTO_CHECK(kind == SetKind::kL1Ball || kind == SetKind::kSimplex);
   const bool both_signs = kind == SetKind::kL1Ball;
   const double radius = query.set.largest_l1(problem_.dimension);
-  SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), 1));
+  const bool by_parts = query.rule == VertexRule::kExponential;
+  if (by_parts && (query.epsilon > CoordinateSelection::kMostEpsilon ||
+                   problem_.dimension > CoordinateSelection::kMostCoordinates))
+    return fail(ErrorKind::kBudget,
+                fmt::format("a choice among {} coordinates at epsilon {:.3g} is beyond {} "
+                            "coordinates and epsilon {}. Nothing was released for it. Use a "
+                            "smaller budget or fewer features.",
+                            problem_.dimension,
+                            query.epsilon,
+                            CoordinateSelection::kMostCoordinates,
+                            CoordinateSelection::kMostEpsilon));
+  const SensitivityClaim claim = claims_.of(query, !by_parts);
+  SOTTO_ASSIGN(Receipt receipt, buy(event_of(query, problem_.relation), 1, claim));
   batches_.draw(Sampling::full());
   CoordinateSums& sums = coordinates();
   sums.compute(query.at, query.clip_max);
   sums.add_public(query.public_part, static_cast<double>(problem_.n), query.clip_max);
   visit(Sampling::full(), 1);
 
-  if (query.rule == VertexRule::kExponential)
-    return CoordinateSelection::release(
-               Sensitive<CoordinateScores>({sums.parts()}, claims_.of(query, false)),
-               std::move(receipt),
-               query.epsilon,
-               both_signs,
-               noise_)
+  if (by_parts)
+    return CoordinateSelection::release(Sensitive<CoordinateScores>({sums.parts()}, claim),
+                                        std::move(receipt),
+                                        query.epsilon,
+                                        both_signs,
+                                        noise_)
         .map([&](const SignedCoordinate& chosen) {
           return Vertex{chosen.coordinate, chosen.negative ? -radius : radius};
         });
   return choose(score_vector(sums, both_signs),
-                claims_.of(query, true),
+                claim,
                 std::move(receipt),
                 query.rule,
                 query.epsilon,
@@ -91,23 +104,21 @@ Expected<Released<Vertex>> PrivateOracle::select_vertex(const VertexQuery& query
 Expected<Released<std::int64_t>> PrivateOracle::select_listed_vertex(
     const ListedVertexQuery& query) {
   SOTTO_CHECK(query.vertices.cols() == problem_.dimension && query.vertices.rows() > 0);
-  SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), 1));
+  const SensitivityClaim claim = claims_.of(query);
+  SOTTO_ASSIGN(Receipt receipt, buy(event_of(query, problem_.relation), 1, claim));
   batches_.draw(Sampling::full());
   coordinates().compute(query.at, query.clip_max);
   visit(Sampling::full(), 1);
   Vector sum = coordinates().dense(query.clip_max);
   if (query.public_part) sum += static_cast<double>(problem_.n) * *query.public_part;
-  return choose(-(query.vertices * sum),
-                claims_.of(query),
-                std::move(receipt),
-                query.rule,
-                query.epsilon,
-                noise_);
+  return choose(
+      -(query.vertices * sum), claim, std::move(receipt), query.rule, query.epsilon, noise_);
 }
 
 Expected<Released<NoisyGap>> PrivateOracle::gap(const GapQuery& query) {
   SOTTO_CHECK(query.set.bounded());
-  SOTTO_ASSIGN(Receipt receipt, ledger_.charge(event_of(query, problem_.relation), 1));
+  const SensitivityClaim claim = claims_.of(query);
+  SOTTO_ASSIGN(Receipt receipt, buy(event_of(query, problem_.relation), 1, claim));
   Vector sum;
   if (query.in_max_norm) {
     batches_.draw(Sampling::full());
@@ -119,7 +130,6 @@ Expected<Released<NoisyGap>> PrivateOracle::gap(const GapQuery& query) {
   visit(Sampling::full(), 1);
   const auto n = static_cast<double>(problem_.n);
   if (query.public_part) sum += n * *query.public_part;
-  const SensitivityClaim claim = claims_.of(query);
   const double deviation = released_sigma(claim, query.noise_multiplier, 1) / n;
   return release_mean(Vector::Constant(1, query.set.gap(query.at, sum)),
                       claim,

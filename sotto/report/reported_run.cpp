@@ -159,7 +159,7 @@ Expected<ReportedRun> reported_run(const nlohmann::json& json,
                 fmt::format("{} is JSON but not a run record. Give the file that `sotto train "
                             "--record FILE` wrote.",
                             source));
-  if (const int found = version->get<int>(); found > kNewest)
+  if (const auto found = version->get<std::int64_t>(); found > kNewest)
     return fail(ErrorKind::kBadData,
                 fmt::format("{} is a run record of version {}, newer than the {} that this program "
                             "reads. Update Sotto.",

@@ -58,7 +58,10 @@ bool Checkpointer::keep_going(const StepReport& report) {
   const std::int64_t every =
       options_.every.value_or(std::max<std::int64_t>(1, report.steps / kUsualStates));
   if (report.step % every != 0 || report.step == report.steps) return true;
-  if (auto written = write(report); !written) trouble_ = written.error().message;
+  auto written = write(report);
+  const bool was_failing = std::exchange(failing_, !written);
+  if (!written) trouble_ = written.error().message;
+  if (failing_ && !was_failing && options_.warn) options_.warn(trouble_);
   return true;
 }
 

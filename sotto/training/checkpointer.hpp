@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -17,6 +18,9 @@ struct CheckpointOptions {
   std::optional<std::int64_t> every;  ///< steps; none: a hundredth of those planned
   bool resume = false;                ///< continue from the file if it is there
   Facts facts;                        ///< what the caller knows of model and data: public
+  /// Hears at once, and not only with the result, that a state on the way could not be written:
+  /// whoever is told can free some space before the run is interrupted.
+  std::function<void(const std::string& trouble)> warn;
 };
 
 /// Stands between an optimizer and its observer: writes the state down now and then and when the
@@ -54,6 +58,7 @@ class Checkpointer final : public Observer {
   Eigen::Index dimension_;
   Expected<void> stopped_;
   std::string trouble_;
+  bool failing_ = false;  ///< the last state on the way
 };
 
 }  // namespace sotto

@@ -11,6 +11,8 @@
 
 #include "sotto/core/file.hpp"
 #include "sotto/core/version.hpp"
+#include "sotto/geometry/dense_limit.hpp"
+#include "sotto/mechanism/carried.hpp"
 #include "sotto/oracle/exact_oracle.hpp"
 #include "sotto/oracle/private_oracle.hpp"
 #include "sotto/privacy/calibrate.hpp"
@@ -23,6 +25,11 @@ namespace sotto {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Sizes of rows, of clipped gradients and of everything else that is set, for which squares, sums
+/// and the noise's grid are numbers of double, with room to spare. Beyond them a run would fail
+/// after its first charge.
+constexpr double kSmallest = 1e-60;
+constexpr double kLargest = 1e60;
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -42,9 +49,11 @@ Expected<void> check_budget(const TrainOptions& options, bool is_private) {
         "decision.");
   SOTTO_TRY(check(Target{options.epsilon.value_or(1), options.delta}));
   if (options.noise_multiplier &&
-      !(std::isfinite(*options.noise_multiplier) && *options.noise_multiplier > 0))
+      !(*options.noise_multiplier >= kSmallest && *options.noise_multiplier <= kLargest))
     return fail(ErrorKind::kUsage,
-                fmt::format("--noise-multiplier must be finite and > 0, but is {}.",
+                fmt::format("--noise-multiplier must be finite and > 0 ({} to {}), but is {}.",
+                            kSmallest,
+                            kLargest,
                             *options.noise_multiplier));
   return {};
 }
@@ -157,17 +166,13 @@ Expected<void> prepare_filter(PreparedRun& run, const TrainOptions& options) {
   return {};
 }
 
-/// Sizes of rows and of clipped gradients for which squares, sums and the noise's grid are numbers
-/// of double, with room to spare. Beyond them a run would fail after its first charge.
 Expected<void> check_sizes(const PublicProblem& problem, const std::vector<Setting>& settings) {
-  constexpr double kSmallest = 1e-60;
-  constexpr double kLargest = 1e60;
   const auto check = [&](const std::string& name, double value) -> Expected<void> {
     if (!(std::isfinite(value) && value > 0) || (value >= kSmallest && value <= kLargest))
       return {};
     return fail(ErrorKind::kUsage,
                 fmt::format("{} is {}, but must lie between {} and {}: beyond that sums of squares "
-                            "are no numbers. Scale the columns. Nothing was released.",
+                            "are no numbers. Nothing was released.",
                             name,
                             value,
                             kSmallest,
@@ -176,16 +181,19 @@ Expected<void> check_sizes(const PublicProblem& problem, const std::vector<Setti
   SOTTO_TRY(check("the bound on the rows' norms", problem.row_norm));
   SOTTO_TRY(check("the bound on the rows' entries", problem.row_max));
   for (const Setting& setting : settings) {
-    if (setting.name.find("clip") == setting.name.npos &&
-        setting.name.find("radius") == setting.name.npos)
-      continue;
     double value = 0;
     const char* end = setting.value.data() + setting.value.size();
     if (const auto read = std::from_chars(setting.value.data(), end, value);
         read.ec == std::errc() && read.ptr == end)
-      SOTTO_TRY(check("--" + setting.name, value));
+      SOTTO_TRY(check(dashed(setting.name), std::abs(value)));
   }
   return {};
+}
+
+/// How many numbers one release has, at most: a gradient with a count, and a Hessian.
+std::int64_t most_values(const PublicProblem& problem, const MethodInfo& method) {
+  const std::int64_t d = problem.dimension;
+  return d + 1 + (method.hessians ? d * (d + 1) / 2 : 0);
 }
 
 }  // namespace
@@ -198,6 +206,7 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
   }
   const bool is_private = run.method->is_private;
   SOTTO_TRY(check_budget(options, is_private));
+  SOTTO_TRY(check_weights(problem.dimension));
   if (problem.constraint && !run.method->constraints)
     return fail(ErrorKind::kUsage,
                 fmt::format("{} does not keep the weights in a set, but --constraint {} asks for "
@@ -257,6 +266,7 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
                     problem.dimension));
   run.plan = optimizer.plan(problem, run.noise_multiplier);
   SOTTO_ASSIGN(const CanonicalEvent plan, canonical(run.plan.event));
+  SOTTO_TRY(check_carried(plan, most_values(problem, *run.method)));
   if (!run.accountant) {
     SOTTO_ASSIGN(run.accountant, tightest_accountant(plan));
   }

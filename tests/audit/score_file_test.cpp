@@ -31,6 +31,10 @@ TEST(ScoreFile, AMissingFileIsAFreshStartAndAnotherAuditsFileIsRefused) {
        {"",
         "{",
         "[]",
+        "{\"sotto_audit\": \"x\"}",
+        "{\"sotto_audit\": 1e300}",
+        "{\"sotto_audit\": 18446744073709551615}",
+        "{\"sotto_audit\": 1, \"audit\": 3}",
         "{\"sotto_audit\": 1, \"audit\": \"a\"}",
         "{\"sotto_audit\": 1, \"audit\": \"a\", \"world0\": [1], \"world1\": []}",
         "{\"sotto_audit\": 1, \"audit\": \"a\", \"world0\": [\"x\"], \"world1\": [1]}"})

@@ -136,8 +136,45 @@ TEST(Modes, PredictionsAndConvertedRowsAreTheirOwnersAlone) {
   EXPECT_EQ(mode("p"), 0600U);
   EXPECT_EQ(mode("model.json.journal"), 0600U);
   EXPECT_EQ(mode("model.json"), 0644U) << "public by nature";
+  ASSERT_EQ(sotto({"data", "convert", "--dim", "2", dir.file("rows.svm"), dir.file("c.svm")},
+                  "umask 022;")
+                .code,
+            0);
+  EXPECT_EQ(mode("c.svm"), 0600U);
   EXPECT_EQ(sotto({"predict", dir.file("rows.svm"), dir.file("model.json"), "/dev/stdout"}).code,
             0);
+}
+
+// What can be mended while the run goes on is said while it goes on.
+TEST(Outputs, ACheckpointThatCantBeWrittenIsToldAtOnce) {
+  const TempDir dir;
+  fs::create_directories(dir.file("folder"));
+  const auto words =
+      train(dir, {"--steps", "2000000", "--checkpoint", dir.file("folder/c"), "--every", "50"});
+  std::string line = "exec " + quoted(SOTTO_BINARY);
+  for (const auto& word : words) line += " " + quoted(word);
+  line += " 2>" + quoted(dir.file("err"));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+    ::_exit(98);
+  }
+  using namespace std::chrono_literals;
+  for (int k = 0; k < 2000 && !fs::exists(dir.file("folder/c")); ++k)
+    std::this_thread::sleep_for(5ms);
+  fs::rename(dir.file("folder"), dir.file("moved"));
+  std::string told;
+  for (int k = 0; k < 2000 && told.find("no checkpoint") == told.npos; ++k) {
+    std::this_thread::sleep_for(5ms);
+    told = TempDir::read(dir.file("err"));
+  }
+  EXPECT_THAT(told, HasSubstr("no checkpoint could be written; the run goes on"));
+  EXPECT_EQ(::waitpid(child, nullptr, WNOHANG), 0) << "and it does";
+  fs::rename(dir.file("moved"), dir.file("folder"));
+  ::kill(child, SIGTERM);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 130);
 }
 
 TEST(Names, CantSpeakToTheTerminalOrForgeALine) {

@@ -48,6 +48,7 @@ const std::map<std::string, std::vector<std::string>> kAllowed = {
       "random/",
       "geometry/",
       "objective/",
+      "mechanism/carried.hpp",
       "oracle/",
       "optimizer/",
       "model/",

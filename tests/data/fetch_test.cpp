@@ -6,9 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
+#include <chrono>
 #include <filesystem>
 #include <set>
+#include <thread>
 
+#include "sotto/core/stop.hpp"
 #include "sotto/data/fetch/child.hpp"
 #include "tests/support/local_server.hpp"
 #include "tests/support/shared_data.hpp"
@@ -81,8 +84,29 @@ TEST(RunProgram, ExitCodesAndOutput) {
   const TempDir dir;
   EXPECT_EQ(run_program({"false"}), 1);
   EXPECT_EQ(run_program({"/no/such/program"}), kNoSuchProgram);
-  EXPECT_EQ(run_program({"printf", "%s", "$HOME; `x`"}, dir.file("out")), 0);
+  EXPECT_EQ(run_program({"printf", "%s", "$HOME; `x`"}, {dir.file("out")}), 0);
   EXPECT_EQ(TempDir::read(dir.file("out")), "$HOME; `x`");  // no shell in between
+}
+
+TEST(RunProgram, LimitsWhatIsWritten) {
+  const TempDir dir;
+  const auto write = [&](std::int64_t most) {
+    return run_program({"head", "-c", "50000000", "/dev/zero"}, {dir.file("out"), false, most});
+  };
+  EXPECT_EQ(write(0), 0);
+  EXPECT_EQ(write(50'000'000), 0);
+  EXPECT_NE(write(1'000'000), 0);
+  EXPECT_LT(fs::file_size(dir.file("out")), 50'000'000U);
+}
+
+TEST(RunProgram, EndsWithThisProgram) {
+  std::thread stop([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    request_stop();
+  });
+  EXPECT_EQ(run_program({"sleep", "600"}), kStopped);
+  stop.join();
+  forget_stop();
 }
 
 TEST(Fetch, FromAFolder) {
@@ -126,6 +150,35 @@ TEST(Fetch, RefusesWhatIsNotOfficialAndKeepsNothing) {
     for (const auto& each : place.names()) EXPECT_TRUE(kAll.contains(each)) << each;
     EXPECT_EQ(place.names().empty(), std::string(name) == "plain.txt");
   }
+}
+
+// Unpacked no further than the official file goes: before its checksum is known to be wrong.
+TEST(Fetch, ABombIsNotUnpacked) {
+  const Place place;
+  place.dir.write("place/rows", std::string(std::size_t{50} << 20, '\n'));
+  ASSERT_EQ(run_program({"bzip2", "--force", "--", place.folder + "/rows"}), 0);
+  ASSERT_LT(fs::file_size(place.folder + "/rows.bz2"), 1000U);
+  const auto files = fetch(place.set, place.from(place.folder));
+  ASSERT_FALSE(files);
+  EXPECT_EQ(files.error().kind, ErrorKind::kBadData);
+  EXPECT_THAT(files.error().message, HasSubstr("can't be unpacked")) << "not: its SHA-256";
+  EXPECT_EQ(place.names(), std::set<std::string>{"plain.txt"});
+}
+
+TEST(Fetch, NotMoreThanTheOfficialBytesIsDownloadedOrCopied) {
+  const Place place;
+  place.dir.write("place/plain.txt", std::string(std::size_t{50} << 20, 'p'));
+  const auto copied = fetch(place.set, place.from(place.folder));
+  ASSERT_FALSE(copied);
+  EXPECT_THAT(copied.error().message, HasSubstr("larger than 300000 bytes"));
+  EXPECT_TRUE(place.names().empty());
+  const LocalServer server(place.folder);
+  if (!server.runs()) GTEST_SKIP() << "python3 or curl is not installed";
+  const auto files = fetch(place.set, place.from(server.address()));
+  ASSERT_FALSE(files);
+  EXPECT_EQ(files.error().kind, ErrorKind::kBadData);
+  EXPECT_THAT(files.error().message, HasSubstr("larger than 300000 bytes"));
+  EXPECT_TRUE(place.names().empty());
 }
 
 TEST(Fetch, NeverOverwritesAFileThatIsNotTheOfficialOne) {

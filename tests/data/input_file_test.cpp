@@ -115,7 +115,7 @@ TEST_F(InputFileTest, BatchesJoinToTheWholeText) {
   for (const std::size_t batch_bytes : {1U, 10U, 100U, 4096U, 1U << 20}) {
     auto file = InputFile::open(write("a", text));
     ASSERT_TRUE(file);
-    LineBatches batches(*std::move(file), batch_bytes);
+    LineBatches batches(*std::move(file), InputLimits::kLineBytes, batch_bytes);
     for (int round = 0; round < 2; ++round) {
       std::string all;
       for (;;) {

@@ -357,7 +357,7 @@ TEST_F(Neighbours, LongLinesAreNotKeptWhereverTheyStand) {
       const std::string text = std::string(before, '#') + "\n" + std::string(length, '#') + "\ny\n";
       auto file = InputFile::open(write("long.txt", text));
       ASSERT_TRUE(file);
-      LineBatches source(*std::move(file), 8, 32);
+      LineBatches source(*std::move(file), 32, 8);
       std::string all;
       std::vector<std::string> lines;
       for (;;) {
@@ -367,7 +367,7 @@ TEST_F(Neighbours, LongLinesAreNotKeptWhereverTheyStand) {
         for (const std::string_view chunk : source.chunks()) {
           all += chunk;
           for_each_line(
-              chunk, 1, [&](std::string_view line, std::int64_t) { lines.emplace_back(line); }, 32);
+              chunk, 1, 32, [&](std::string_view line, std::int64_t) { lines.emplace_back(line); });
         }
       }
       // A buffer that happens to hold a line that is too long may keep it; no reader sees that,

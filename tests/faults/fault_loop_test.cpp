@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "tests/faults/lossy_disk.hpp"
+#include "tests/faults/stopping_disk.hpp"
 #include "tests/faults/trial.hpp"
 
 namespace sotto::testing {
@@ -157,6 +158,48 @@ TEST(FaultLoopTwins, ForgottenSyncsAreCaught) {
     }
     EXPECT_GT(caught, 0) << (forgotten == LossyDisk::Forgotten::kFolders ? "folders" : "files");
   }
+}
+
+// Asked to end at any moment: a checkpoint, or the finished model. A run whose releases were all
+// made is written, however late the signal came.
+TEST_P(FaultLoop, AskedToEnd) {
+  const std::int64_t planned = releases_of_training(GetParam());
+  std::int64_t syncs = 0;
+  {
+    const Trial trial(GetParam());
+    StoppingDisk counting(-1);
+    ASSERT_EQ(trial.run_on(counting, trial.train()).code, 0);
+    syncs = counting.syncs();
+  }
+  int interrupted = 0;
+  int finished = 0;
+  for (std::int64_t at = 1; at <= syncs; ++at) {
+    const Trial trial(GetParam());
+    StoppingDisk disk(at);
+    Outcome first = trial.run_on(disk, trial.train());
+    const std::string what = fmt::format("{}, asked at sync {}", GetParam(), at);
+    if (first.released >= planned) {
+      ++finished;
+      EXPECT_EQ(first.code, 0) << what << first.err;
+      EXPECT_TRUE(trial.model_is_kept(first)) << what;
+    } else {
+      ++interrupted;
+      EXPECT_EQ(first.code, 130) << what << first.err;
+      EXPECT_TRUE(fs::exists(trial.file("run.ckpt")) || first.released == 0) << what;
+      first.code = 0;
+    }
+    trial.expect_accounted(first, first.released, what);
+    forget_stop();
+    FaultyDisk sound;
+    const Outcome second = trial.run_on(sound, trial.train());
+    EXPECT_EQ(second.code, 0) << what << ": " << second.err;
+    EXPECT_TRUE(trial.model_is_kept(second)) << what;
+    if (first.released < planned) {
+      EXPECT_EQ(first.released + second.released, planned) << what << ": nothing twice";
+    }
+  }
+  EXPECT_GT(interrupted, 0);
+  EXPECT_GT(finished, 0);
 }
 
 /// Kills the program when it gives a file its final name.

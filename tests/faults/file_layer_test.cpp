@@ -49,6 +49,20 @@ TEST(AtomicFile, LeavesTheOldContentOrTheNew) {
   }
 }
 
+// Also that of a close, which may be the first to know that the disk is full.
+TEST(AtomicFile, NoFailedCallIsPassedOver) {
+  for (std::int64_t at = 1;; ++at) {
+    const TempDir dir;
+    dir.write("a", "old");
+    FaultyDisk disk({Fault::Kind::kError, at, EIO, false});
+    const FileSystemInUse in_use(disk);
+    const auto written = write_file_atomically(dir.file("a"), "the new content");
+    EXPECT_EQ(written.has_value(), disk.hit().empty()) << disk.hit();
+    if (disk.hit().empty()) break;
+    EXPECT_EQ(written.error().kind, ErrorKind::kIo);
+  }
+}
+
 TEST(AtomicFile, KeepsModesAndLinks) {
   const TempDir dir;
   ::umask(022);
@@ -104,6 +118,23 @@ TEST(AtomicFile, TemporaryNamesAreRandom) {
   EXPECT_NE(names.names[1], names.names[2]);
 }
 
+// A second signal ends the program at once: what a handler can do is unlink.
+TEST(AtomicFile, OpenTemporaryFilesAreKnownToAHandler) {
+  const TempDir dir;
+  dir.write("a", "old");
+  std::vector<AtomicFile> files;
+  for (int k = 0; k < 16; ++k) {
+    auto file = AtomicFile::create(dir.file("a"), FileAccess::kOwner);
+    ASSERT_TRUE(file);
+    ASSERT_TRUE(file->write("rows"));
+    files.push_back(*std::move(file));
+  }
+  EXPECT_EQ(files_in(dir), 17U);
+  remove_temporary_files();
+  EXPECT_EQ(files_in(dir), 1U);
+  EXPECT_EQ(TempDir::read(dir.file("a")), "old");
+}
+
 TEST(AppendLog, IsARegularFileOfOurs) {
   const TempDir dir;
   EXPECT_FALSE(AppendLog::open("/dev/null"));
@@ -148,6 +179,35 @@ TEST(AppendLog, StopsWhereItsNameDoesNotLeadToIt) {
   }
 }
 
+TEST(AppendLog, NoFailedCallIsPassedOver) {
+  for (const int error : {EIO, EROFS, EINVAL, ENOLCK}) {
+    for (std::int64_t at = 1;; ++at) {
+      const TempDir dir;
+      FaultyDisk disk({Fault::Kind::kError, at, error, false});
+      const FileSystemInUse in_use(disk);
+      auto log = AppendLog::open(dir.file("log"));
+      const bool fine = log && log->append("one\n");
+      if (disk.hit().empty()) break;
+      // A file system that can't sync folders says EINVAL, and keeps their entries by other means.
+      const bool folder = error == EINVAL && disk.hit().starts_with("sync(");
+      EXPECT_EQ(fine, folder && fine) << disk.hit() << " " << error;
+    }
+  }
+  // The log's own sync is never passed over.
+  class NoSync final : public FileSystem {
+   public:
+    int sync_data(int) override {
+      errno = EINVAL;
+      return -1;
+    }
+  } disk;
+  const TempDir dir;
+  const FileSystemInUse in_use(disk);
+  auto log = AppendLog::open(dir.file("log"));
+  ASSERT_TRUE(log);
+  EXPECT_FALSE(log->append("one\n"));
+}
+
 TEST(AppendLog, AfterATornWriteNothingFollows) {
   for (std::int64_t at = 1; at < 60; ++at) {
     const TempDir dir;
@@ -175,6 +235,8 @@ TEST(Reading, IsLimited) {
   EXPECT_TRUE(read_text_file(dir.file("a"), 100));
   EXPECT_EQ(read_text_file(dir.file("a"), 99).error().kind, ErrorKind::kBadData);
   EXPECT_EQ(read_text_file("/dev/zero", 1 << 20).error().kind, ErrorKind::kBadData);
+  EXPECT_EQ(read_text_file("/dev/zero", kMostModelBytes).error().kind, ErrorKind::kBadData)
+      << "a device has no size: it is not read for 16 GB";
   EXPECT_EQ(read_text_file(dir.file("")).error().kind, ErrorKind::kIo);
   EXPECT_EQ(read_text_file(dir.file(std::string(300, 'a'))).error().kind, ErrorKind::kIo);
 }

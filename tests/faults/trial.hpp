@@ -32,11 +32,15 @@ class Trial {
   std::vector<std::string> predict() const;
   std::vector<std::string> verify() const;
   std::vector<std::string> report() const;
+  /// On the rows, with a journal and a report; by dp-gd, whose noise is found at once.
+  std::vector<std::string> audit_in_one_run() const;
+  /// On made-up rows, with the scores so far in a file that it goes on from.
+  std::vector<std::string> audit(int runs) const;
   std::string file(const std::string& name) const { return dir_.file(name); }
   std::string folder() const { return dir_.file(""); }
 
   /// After a command with a fault: a documented exit code with a message, and no answer that the
-  /// journal does not hold. `released`: all answers until now.
+  /// journals do not hold. `released`: all answers until now.
   std::string problem(const Outcome& outcome, std::int64_t released) const;
   void expect_accounted(const Outcome& outcome,
                         std::int64_t released,

@@ -7,6 +7,7 @@
 #include <optional>
 #include <system_error>
 
+#include "sotto/core/stop.hpp"
 #include "sotto/data/fetch/child.hpp"
 
 namespace sotto {
@@ -44,36 +45,84 @@ std::string reason(int code) {
   }
 }
 
-int run_curl(const std::string& address, const std::string& path, const FetchOptions& options) {
+/// What a file may have before its checksum is known to be right: as much as the official one.
+std::int64_t most_bytes(const KeptFile& file) {
+  constexpr std::int64_t kUnknown = std::int64_t{64} << 20;
+  return file.bytes > 0 ? file.bytes : kUnknown;
+}
+
+/// Of a packed one only what it unpacks to is known; an archive has further members, all small.
+std::int64_t most_bytes(const RemoteFile& file) {
+  constexpr std::int64_t kFrame = std::int64_t{1} << 20;
+  std::int64_t bytes = file.packing == Packing::kPlain ? 0 : kFrame;
+  for (const KeptFile& kept : file.kept) bytes += most_bytes(kept);
+  return bytes;
+}
+
+void forget_file(const std::string& path) {
+  std::error_code ignored;
+  fs::remove(path, ignored);
+}
+
+int run_curl(const std::string& address,
+             const std::string& path,
+             std::int64_t most,
+             const FetchOptions& options) {
   // Official places are https only; a mirror may be a plain server in one's own network.
   const std::string schemes = options.mirror.empty() ? "=https" : "=http,https";
-  std::vector<std::string> arguments = {"curl",      "--disable",
-                                        "--fail",    "--location",
-                                        "--globoff", "--proto",
-                                        schemes,     "--proto-redir",
-                                        schemes,     "--connect-timeout",
-                                        "30",        "--retry",
-                                        "2",         "--speed-limit",
-                                        "100",       "--speed-time",
-                                        "60",        "--continue-at",
-                                        "-",         "--output",
-                                        path,        "--url",
+  std::vector<std::string> arguments = {"curl",
+                                        "--disable",
+                                        "--fail",
+                                        "--location",
+                                        "--globoff",
+                                        "--proto",
+                                        schemes,
+                                        "--proto-redir",
+                                        schemes,
+                                        "--connect-timeout",
+                                        "30",
+                                        "--retry",
+                                        "2",
+                                        "--speed-limit",
+                                        "100",
+                                        "--speed-time",
+                                        "60",
+                                        "--continue-at",
+                                        "-",
+                                        "--output",
+                                        path,
+                                        "--max-filesize",
+                                        fmt::format("{}", most),
+                                        "--url",
                                         address};
   arguments.insert(arguments.begin() + 2, options.progress ? "--progress-bar" : "--silent");
-  return run_program(arguments, "", options.progress);
+  return run_program(arguments, {"", options.progress, most});
 }
 
 /// To `part`, going on where an earlier try ended.
 Expected<void> download(const std::string& address,
                         const std::string& part,
+                        std::int64_t most,
                         const FetchOptions& options) {
   constexpr int kNoRanges = 33, kBadResume = 36;  // curl: the server can't go on in the middle
-  int code = run_curl(address, part, options);
+  constexpr int kTooLarge = 63;                   // curl: more was announced
+  int code = run_curl(address, part, most, options);
   if (code == kNoRanges || code == kBadResume) {
-    fs::remove(part);
-    code = run_curl(address, part, options);
+    forget_file(part);
+    code = run_curl(address, part, most, options);
   }
   if (code == 0) return {};
+  if (code == kStopped) return stopped_early();
+  std::error_code error;
+  if (const auto size = fs::file_size(part, error);
+      code == kTooLarge || (!error && size >= static_cast<std::uintmax_t>(most))) {
+    forget_file(part);
+    return fail(ErrorKind::kBadData,
+                fmt::format("{} is not the official file: it is larger than {} bytes. Nothing was "
+                            "kept.",
+                            address,
+                            most));
+  }
   if (code == kNoSuchProgram)
     return io(
         "the program curl is not installed. Install it (apt install curl), or give "
@@ -143,18 +192,18 @@ class Fetcher {
       SOTTO_ASSIGN(const std::string found, sha256_of_file(part));
       complete = found == file.sha256;
     }
-    if (!complete) SOTTO_TRY(download(address, part, options_));
+    if (!complete) SOTTO_TRY(download(address, part, most_bytes(file), options_));
     auto done = unpack(file, part, address);
-    fs::remove(part);  // right or wrong: what is left of it would only be in the way
+    forget_file(part);  // right or wrong: what is left of it would only be in the way
     return done;
   }
 
   Expected<void> from_folder(const RemoteFile& file) {
     if (const auto found = find_in_mirror(options_, set_, file.name)) {
       const std::string part = path(file.name + ".part");
-      SOTTO_TRY(copy(*found, part));
+      SOTTO_TRY(copy(*found, part, most_bytes(file)));
       auto done = unpack(file, part, *found);
-      fs::remove(part);
+      forget_file(part);
       return done;
     }
     for (const auto& kept : file.kept) {
@@ -167,14 +216,21 @@ class Fetcher {
                         file.name,
                         kept.path));
       const std::string part = path(kept.path + ".part");
-      SOTTO_TRY(copy(*found, part));
+      SOTTO_TRY(copy(*found, part, most_bytes(kept)));
       SOTTO_TRY(keep(kept, part, *found));
     }
     return {};
   }
 
-  static Expected<void> copy(const std::string& from, const std::string& to) {
+  static Expected<void> copy(const std::string& from, const std::string& to, std::int64_t most) {
     std::error_code error;
+    if (const auto size = fs::file_size(from, error);
+        !error && size > static_cast<std::uintmax_t>(most))
+      return fail(ErrorKind::kBadData,
+                  fmt::format("{} is not the official file: it is larger than {} bytes. Nothing "
+                              "was kept.",
+                              from,
+                              most));
     fs::create_directories(fs::path(to).parent_path(), error);
     fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
     if (error) return io(fmt::format("can't copy {} to {}: {}.", from, to, error.message()));
@@ -185,7 +241,7 @@ class Fetcher {
   Expected<void> keep(const KeptFile& kept, const std::string& part, const std::string& origin) {
     SOTTO_ASSIGN(const std::string found, sha256_of_file(part));
     if (found != kept.sha256) {
-      fs::remove(part);
+      forget_file(part);
       return fail(ErrorKind::kBadData,
                   fmt::format("{} from {} is not the official file: its SHA-256 is {}, but must be "
                               "{}. Nothing was kept.",
@@ -217,7 +273,8 @@ class Fetcher {
     }
     if (file.packing == Packing::kBzip2) {
       const std::string plain = path(file.kept[0].path + ".part");
-      SOTTO_TRY(run_unpacker({"bzip2", "-dc", "--", part}, plain, origin));
+      SOTTO_TRY(run_unpacker(
+          {"bzip2", "-dc", "--", part}, {plain, false, most_bytes(file.kept[0])}, origin));
       return keep(file.kept[0], plain, origin);
     }
     const std::string folder = path(file.name + ".unpacked");
@@ -232,7 +289,9 @@ class Fetcher {
                                           "--directory=" + folder,
                                           "--"};
     for (const auto& kept : file.kept) arguments.push_back(kept.path);
-    auto done = run_unpacker(arguments, "", origin);
+    std::int64_t largest = 0;
+    for (const auto& kept : file.kept) largest = std::max(largest, most_bytes(kept));
+    auto done = run_unpacker(arguments, {"", false, largest}, origin);
     for (const auto& kept : file.kept)
       if (done) done = keep(kept, (fs::path(folder) / kept.path).string(), origin);
     fs::remove_all(folder, error);
@@ -240,12 +299,12 @@ class Fetcher {
   }
 
   static Expected<void> run_unpacker(const std::vector<std::string>& arguments,
-                                     const std::string& output,
+                                     const ProgramOptions& options,
                                      const std::string& origin) {
-    const int code = run_program(arguments, output);
+    const int code = run_program(arguments, options);
     if (code == 0) return {};
-    std::error_code error;
-    if (!output.empty()) fs::remove(output, error);
+    if (!options.output.empty()) forget_file(options.output);
+    if (code == kStopped) return stopped_early();
     if (code == kNoSuchProgram)
       return io(fmt::format("the program {0} is not installed. Install it (apt install {0}).",
                             arguments[0]));

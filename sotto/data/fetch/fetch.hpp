@@ -13,9 +13,9 @@ namespace sotto {
 
 /// A file as it is kept.
 struct KeptFile {
-  std::string path;  ///< below the output folder, with `/`
-  std::int64_t bytes = 0;
-  std::string sha256;  ///< in lower case
+  std::string path;        ///< below the output folder, with `/`
+  std::int64_t bytes = 0;  ///< 0: not known
+  std::string sha256;      ///< in lower case
 };
 
 enum class Packing { kPlain, kBzip2, kTarGzip };
@@ -57,7 +57,8 @@ struct FetchedFile {
 
 /// Fetches what is not there yet. Downloads go to NAME.part in the folder (and go on from there
 /// next time), are checked, unpacked and renamed: a file under its own name is complete and right.
-/// Runs the programs curl, tar and bzip2, without a shell. kIo if a file can't be had, with the
+/// Runs the programs curl, tar and bzip2, without a shell, and lets none of them write more than
+/// the official file has. kIo if a file can't be had, with the
 /// remedy; kBadData if what came or what is there is not the official file. `report` hears of every
 /// kept file.
 Expected<std::vector<FetchedFile>> fetch(

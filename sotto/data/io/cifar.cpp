@@ -78,7 +78,8 @@ Expected<LoadedData> read_cifar(const std::string& path,
       };
   Refusals refusals(path, options.shown_refusals);
   for (const std::string& name : files) {
-    SOTTO_ASSIGN(InputFile file, InputFile::open(name, options.misfits == Misfits::kNull));
+    SOTTO_ASSIGN(InputFile file,
+                 InputFile::open(name, options.misfits == Misfits::kNull, options.limits));
     const auto size = static_cast<std::int64_t>(file.file_size());
     if (file.compressed() || size % record != 0)
       return fail(ErrorKind::kBadData,

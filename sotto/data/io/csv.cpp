@@ -26,13 +26,15 @@ const char* blanks_beside(char separator) {
 /// The fields of one line.
 class Splitter {
  public:
-  /// Fields after the first `most` are not looked at: no row decides how much memory there must be.
-  Splitter(char separator, std::size_t most)
-      : separator_(separator), blanks_(blanks_beside(separator)), most_(most) {}
+  /// Fields after the first `most` are not looked at, and those of more than `longest` bytes stand
+  /// there empty: no row decides how much memory there must be.
+  Splitter(char separator, std::size_t most, std::size_t longest)
+      : separator_(separator), blanks_(blanks_beside(separator)), most_(most), longest_(longest) {}
 
   /// False if a quoted field does not end, or goes on after its end; fields() then end before it.
   bool split(std::string_view line) {
     fields_.clear();
+    long_field_.reset();
     unquoted_.clear();
     unquoted_.reserve(line.size());  // views into it must not move
     std::size_t begin = 0;
@@ -47,12 +49,18 @@ class Splitter {
         end = std::min(line.find(separator_, begin), line.size());
         fields_.push_back(trim(line.substr(begin, end - begin)));
       }
+      if (fields_.back().size() > longest_) {
+        if (!long_field_) long_field_ = fields_.size() - 1;
+        fields_.back() = {};
+      }
       if (end == line.size() || fields_.size() == most_) return true;
       begin = end + 1;
     }
   }
 
   const std::vector<std::string_view>& fields() const { return fields_; }
+  /// The first field that is too long.
+  std::optional<std::size_t> long_field() const { return long_field_; }
 
  private:
   /// Returns where the separator after the field is.
@@ -79,10 +87,14 @@ class Splitter {
   char separator_;
   const char* blanks_;
   std::size_t most_;
+  std::size_t longest_;
+  std::optional<std::size_t> long_field_;
   std::vector<std::string_view> fields_;
   std::string unquoted_;
 };
 
+constexpr const char* kFieldTooLong =
+    "the field is longer than the limit. If it is meant to be, raise --max-field";
 constexpr const char* kBadQuote =
     "a quoted field must end in a quote before the next separator, on the same line";
 
@@ -104,7 +116,7 @@ Expected<std::pair<std::string, std::int64_t>> find_header(LineBatches& source,
           source.path() + ": the file has no header line, but its schema says header = true.");
     std::string header;
     for (const std::string_view chunk : source.chunks())
-      for_each_line(chunk, 1, [&](std::string_view line, std::int64_t) {
+      for_each_line(chunk, 1, source.longest_line(), [&](std::string_view line, std::int64_t) {
         if (!header.empty()) return;
         ++line_number;
         if (line_number > schema.skip_lines && is_row(line, schema)) header = line;
@@ -123,7 +135,9 @@ Expected<std::vector<std::size_t>> match_header(std::string_view header,
   const auto bad = [&](const std::string& text) {
     return fail(ErrorKind::kBadData, fmt::format("{}:{}:1: {}", path, line, text));
   };
-  Splitter splitter(schema.separator, std::numeric_limits<std::size_t>::max());
+  Splitter splitter(schema.separator,
+                    std::numeric_limits<std::size_t>::max(),
+                    std::numeric_limits<std::size_t>::max());
   if (!splitter.split(header)) return bad(kBadQuote);
   const auto& names = splitter.fields();
   std::vector<std::size_t> fields;
@@ -150,53 +164,59 @@ Expected<std::vector<std::size_t>> match_header(std::string_view header,
   return fields;
 }
 
-RowFormat csv_format(const Schema& schema, const RowEncoder& encoder, bool sparse) {
+RowFormat csv_format(const Schema& schema,
+                     const RowEncoder& encoder,
+                     bool sparse,
+                     const InputLimits& limits) {
   RowFormat format;
   const std::int64_t row_entries = schema.max_entries();
-  format.count = [&schema, row_entries](std::string_view chunk) {
+  format.count = [&schema, row_entries, longest = limits.line_bytes](std::string_view chunk) {
     ChunkCount count;
-    for_each_line(chunk, 1, [&](std::string_view line, std::int64_t) {
+    for_each_line(chunk, 1, longest, [&](std::string_view line, std::int64_t) {
       ++count.lines;
       if (is_row(line, schema)) ++count.rows;
     });
     count.entries = count.rows * row_entries;
     return count;
   };
-  format.parse = [&schema, &encoder, sparse](std::string_view chunk,
-                                             std::int64_t first_line,
-                                             TableBuilder::Writer& writer,
-                                             Refusals& refusals) {
+  format.parse = [&schema, &encoder, sparse, limits](std::string_view chunk,
+                                                     std::int64_t first_line,
+                                                     TableBuilder::Writer& writer,
+                                                     Refusals& refusals) {
     const std::size_t expected = schema.columns.size();
-    Splitter splitter(schema.separator, expected + 1);
-    for_each_line(chunk, first_line, [&](std::string_view line, std::int64_t number) {
-      if (!is_row(line, schema)) return;
-      const auto refuse = [&](std::size_t field, std::string_view rule) {
-        refusals.add(number, static_cast<std::int64_t>(field) + 1, rule);
-      };
-      // A line of the wrong width is still its person's, if it has the field that says whose: how
-      // many units there are must not follow how a person's rows look. One that names nobody is a
-      // unit of its own.
-      const auto refuse_line = [&](std::size_t field, std::string_view rule) {
-        refuse(field, rule);
-        writer.end_null_row(encoder.null_label(), encoder.person_in(splitter.fields()));
-      };
-      if (is_too_long(line)) {  // its text was not kept
-        refuse(0, kLineTooLong);
-        return writer.end_null_row(encoder.null_label());
-      }
-      const bool closed = splitter.split(line);
-      const auto& fields = splitter.fields();
-      if (!closed) return refuse_line(fields.size(), kBadQuote);
-      if (fields.size() < expected)
-        return refuse_line(
-            fields.size() - 1,
-            fmt::format("the row has too few fields; the schema declares {}", expected));
-      if (fields.size() > expected)
-        return refuse_line(
-            expected, fmt::format("the row has too many fields; the schema declares {}", expected));
-      const RowEncoder::Fault fault = encoder.encode(fields, sparse, writer);
-      if (!fault.text.empty()) refuse(fault.field, fault.text);
-    });
+    Splitter splitter(schema.separator, expected + 1, limits.field_bytes);
+    for_each_line(
+        chunk, first_line, limits.line_bytes, [&](std::string_view line, std::int64_t number) {
+          if (!is_row(line, schema)) return;
+          const auto refuse = [&](std::size_t field, std::string_view rule) {
+            refusals.add(number, static_cast<std::int64_t>(field) + 1, rule);
+          };
+          // A line of the wrong width is still its person's, if it has the field that says whose:
+          // how many units there are must not follow how a person's rows look. One that names
+          // nobody is a unit of its own.
+          const auto refuse_line = [&](std::size_t field, std::string_view rule) {
+            refuse(field, rule);
+            writer.end_null_row(encoder.null_label(), encoder.person_in(splitter.fields()));
+          };
+          if (is_too_long(line)) {  // its text was not kept
+            refuse(0, kLineTooLong);
+            return writer.end_null_row(encoder.null_label());
+          }
+          const bool closed = splitter.split(line);
+          const auto& fields = splitter.fields();
+          if (splitter.long_field()) return refuse_line(*splitter.long_field(), kFieldTooLong);
+          if (!closed) return refuse_line(fields.size(), kBadQuote);
+          if (fields.size() < expected)
+            return refuse_line(
+                fields.size() - 1,
+                fmt::format("the row has too few fields; the schema declares {}", expected));
+          if (fields.size() > expected)
+            return refuse_line(
+                expected,
+                fmt::format("the row has too many fields; the schema declares {}", expected));
+          const RowEncoder::Fault fault = encoder.encode(fields, sparse, writer);
+          if (!fault.text.empty()) refuse(fault.field, fault.text);
+        });
   };
   format.null_label = encoder.null_label();
   return format;
@@ -231,8 +251,9 @@ Expected<LoadedData> read_csv(const std::string& path,
   if (!options.classes.empty())
     return fail(ErrorKind::kUsage,
                 "classes of a CSV file are declared in its schema, not as options.");
-  SOTTO_ASSIGN(InputFile file, InputFile::open(path, options.misfits == Misfits::kNull));
-  LineBatches source(std::move(file));
+  SOTTO_ASSIGN(InputFile file,
+               InputFile::open(path, options.misfits == Misfits::kNull, options.limits));
+  LineBatches source(std::move(file), options.limits.line_bytes);
   std::vector<std::size_t> fields(schema.columns.size());
   for (std::size_t c = 0; c < fields.size(); ++c) fields[c] = c;
   std::int64_t skipped = schema.skip_lines;
@@ -255,7 +276,7 @@ Expected<LoadedData> read_csv(const std::string& path,
                                                       : options.layout == Layout::kSparse;
   const RowEncoder encoder(
       schema, std::move(fields), options.labels == LabelKind::kMulticlass, options.misfits);
-  RowFormat format = csv_format(schema, encoder, sparse);
+  RowFormat format = csv_format(schema, encoder, sparse, options.limits);
   format.skip_lines = skipped;
   TableBuilder builder(
       dim, sparse, {data.row_norm_bound, options.bias}, schema.has_units && options.persons);

@@ -47,9 +47,9 @@ Expected<LoadedData> read_idx(const std::string& images_path,
   if (options.labels == LabelKind::kMulticlass)
     for (int c = 0; c < 10; ++c) convention.push_back(std::to_string(c));
   SOTTO_ASSIGN(const LabelMap label_of, LabelMap::make(options, convention, labels_path));
-  SOTTO_ASSIGN(InputFile images, InputFile::open(images_path));
+  SOTTO_ASSIGN(InputFile images, InputFile::open(images_path, false, options.limits));
   SOTTO_ASSIGN(const auto shape, read_header(images));
-  SOTTO_ASSIGN(InputFile label_file, InputFile::open(labels_path));
+  SOTTO_ASSIGN(InputFile label_file, InputFile::open(labels_path, false, options.limits));
   SOTTO_ASSIGN(const auto label_shape, read_header(label_file));
   if (label_shape.size() != 1) return bad(label_file, "labels must have one dimension.");
   const std::int64_t rows = shape[0];

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -35,6 +36,8 @@ struct InputFile::State {
   std::string path;
   OpenFile file;
   std::size_t size;
+  std::int64_t unpacked = 0;
+  std::int64_t most_unpacked = 0;
   bool gzip = false;
   bool member_ended = false;
   z_stream stream{};
@@ -51,7 +54,9 @@ std::size_t InputFile::file_size() const { return state_->size; }
 
 Expected<InputFile> InputFile::open_as_it_is(const std::string& path) {
   FileSystem& system = file_system();
-  OpenFile file(retried([&] { return system.open(path.c_str(), O_RDONLY | O_CLOEXEC, 0); }));
+  // Not waiting for the other end of a pipe, which is refused below.
+  constexpr int kFlags = O_RDONLY | O_NONBLOCK | O_CLOEXEC;
+  OpenFile file(retried([&] { return system.open(path.c_str(), kFlags, 0); }));
   if (file.descriptor() < 0) {
     if (errno == EINTR) return stopped_early();
     const char* remedy = errno == ENOENT ? " Check the path." : " Check its permissions.";
@@ -75,9 +80,21 @@ Expected<InputFile> InputFile::open_as_it_is(const std::string& path) {
       std::make_unique<State>(path, std::move(file), static_cast<std::size_t>(facts.st_size)));
 }
 
-Expected<InputFile> InputFile::open(const std::string& path, bool any_content) {
+Expected<InputFile> InputFile::open(const std::string& path,
+                                    bool any_content,
+                                    const InputLimits& limits) {
   SOTTO_ASSIGN(InputFile file, open_as_it_is(path));
   State* state = file.state_.get();
+  const auto size = static_cast<std::int64_t>(state->size);
+  if (size > limits.file_bytes)
+    return fail(ErrorKind::kBadData,
+                fmt::format("{}: the file is larger than {} bytes. If it is meant to be, raise "
+                            "--max-file.",
+                            path,
+                            limits.file_bytes));
+  state->most_unpacked = limits.unpacked_bytes > 0 ? limits.unpacked_bytes
+                                                   : std::max(InputLimits::kUnpackedBytes,
+                                                              InputLimits::kUnpackedRatio * size);
   if (state->size == 0 && !any_content)
     return fail(ErrorKind::kBadData,
                 fmt::format("{}: the file is empty. A data file needs at least one row.", path));
@@ -140,6 +157,13 @@ Expected<std::size_t> InputFile::State::inflate_into(std::span<char> buffer) {
     stream.avail_out = room;
     const int status = ::inflate(&stream, Z_NO_FLUSH);
     written += room - stream.avail_out;
+    unpacked += room - stream.avail_out;
+    if (unpacked > most_unpacked)
+      return fail(ErrorKind::kBadData,
+                  fmt::format("{}: it unpacks to more than {} bytes. If it is meant to, raise "
+                              "--max-unpacked.",
+                              path,
+                              most_unpacked));
     if (status == Z_STREAM_END) {
       member_ended = true;
     } else if (status != Z_OK && status != Z_BUF_ERROR) {
@@ -164,6 +188,7 @@ Expected<void> InputFile::rewind() {
     inflateReset(&state_->stream);
     state_->stream.avail_in = 0;
     state_->member_ended = false;
+    state_->unpacked = 0;
   }
   return {};
 }

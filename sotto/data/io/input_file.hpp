@@ -6,18 +6,21 @@
 #include <string>
 
 #include "sotto/core/error.hpp"
+#include "sotto/data/limits.hpp"
 
 namespace sotto {
 
 /// A file read from front to back: gzip if its name ends in .gz, else plain. Its first bytes do not
 /// decide, since in a plain file they are the first row's.
-/// Failures: kIo for a missing file, a directory or a read error; kBadData for an empty file and
-/// for compressed data that is cut short or damaged.
+/// Failures: kIo for a missing file, a directory or a read error; kBadData for an empty file, for
+/// compressed data that is cut short or damaged, and for what is beyond the limits.
 class InputFile {
  public:
   /// `any_content`: neither a file of no bytes nor one that looks like gzip under another name is a
   /// failure.
-  static Expected<InputFile> open(const std::string& path, bool any_content = false);
+  static Expected<InputFile> open(const std::string& path,
+                                  bool any_content = false,
+                                  const InputLimits& limits = {});
   /// The bytes on the disk, whatever its name and content.
   static Expected<InputFile> open_as_it_is(const std::string& path);
   InputFile(InputFile&&) noexcept;

@@ -49,10 +49,10 @@ struct Survey {
 };
 
 /// A sound row has at most `dim` entries: no other decides how much memory there must be.
-Survey survey_chunk(std::string_view chunk, bool indices, std::int64_t dim) {
+Survey survey_chunk(std::string_view chunk, bool indices, std::int64_t dim, std::size_t longest) {
   Survey survey;
   const bool comments = chunk.find('#') != chunk.npos;
-  for_each_line(chunk, 1, [&](std::string_view line, std::int64_t) {
+  for_each_line(chunk, 1, longest, [&](std::string_view line, std::int64_t) {
     ++survey.count.lines;
     if (comments) line = without_comment(line);
     survey.count.entries += std::min<std::int64_t>(std::count(line.begin(), line.end(), ':'), dim);
@@ -72,7 +72,7 @@ Expected<Survey> survey_file(LineBatches& source) {
     parallel_for(static_cast<std::int64_t>(chunks.size()) + 1, [&](std::int64_t task, int) {
       if (task == 0) return source.prefetch();
       const auto k = static_cast<std::size_t>(task - 1);
-      surveys[k] = survey_chunk(chunks[k], true, kMaxDim);
+      surveys[k] = survey_chunk(chunks[k], true, kMaxDim, source.longest_line());
     });
     for (const Survey& survey : surveys) total.add(survey);
   }
@@ -156,17 +156,17 @@ class RowParser {
   const LabelMap& labels_;
 };
 
-RowFormat libsvm_format(const RowParser& parser) {
+RowFormat libsvm_format(const RowParser& parser, std::size_t longest_line) {
   RowFormat format;
-  format.count = [dim = parser.dim()](std::string_view chunk) {
-    return survey_chunk(chunk, false, dim).count;
+  format.count = [dim = parser.dim(), longest_line](std::string_view chunk) {
+    return survey_chunk(chunk, false, dim, longest_line).count;
   };
-  format.parse = [parser](std::string_view chunk,
-                          std::int64_t first_line,
-                          TableBuilder::Writer& writer,
-                          Refusals& refusals) {
+  format.parse = [parser, longest_line](std::string_view chunk,
+                                        std::int64_t first_line,
+                                        TableBuilder::Writer& writer,
+                                        Refusals& refusals) {
     const bool comments = chunk.find('#') != chunk.npos;
-    for_each_line(chunk, first_line, [&](std::string_view line, std::int64_t number) {
+    for_each_line(chunk, first_line, longest_line, [&](std::string_view line, std::int64_t number) {
       if (comments) line = without_comment(line);
       if (!is_row(line)) return;
       std::int64_t field = 1;
@@ -199,8 +199,9 @@ Expected<LoadedData> read_libsvm(const std::string& path, const ReadOptions& opt
                 fmt::format("{}: the number of features must be declared. Taken from the rows it "
                             "would tell about them. Give --dim N, for example --dim 123.",
                             path));
-  SOTTO_ASSIGN(InputFile file, InputFile::open(path, options.misfits == Misfits::kNull));
-  LineBatches source(std::move(file));
+  SOTTO_ASSIGN(InputFile file,
+               InputFile::open(path, options.misfits == Misfits::kNull, options.limits));
+  LineBatches source(std::move(file), options.limits.line_bytes);
   LoadedData data;
   std::int64_t dim = options.dim;
   if (dim == 0) {
@@ -215,7 +216,7 @@ Expected<LoadedData> read_libsvm(const std::string& path, const ReadOptions& opt
                                                       : options.layout == Layout::kSparse;
   TableBuilder builder(dim, sparse, {options.row_norm, options.bias});
   const RowParser parser(dim, options.dim > 0, labels);
-  SOTTO_TRY(read_rows(source, libsvm_format(parser), options, builder));
+  SOTTO_TRY(read_rows(source, libsvm_format(parser, source.longest_line()), options, builder));
   if (dim == 0)
     return fail(ErrorKind::kBadData,
                 path + ": no row has a feature. A line is: label index:value index:value …");

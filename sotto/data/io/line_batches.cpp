@@ -5,7 +5,7 @@
 
 namespace sotto {
 
-LineBatches::LineBatches(InputFile file, std::size_t batch_bytes, std::size_t longest_line)
+LineBatches::LineBatches(InputFile file, std::size_t longest_line, std::size_t batch_bytes)
     : file_(std::move(file)), batch_bytes_(batch_bytes), longest_line_(longest_line) {
   // One byte more than the text can have, so that reading it shows its end; gzip shrinks by 1032 at
   // most.

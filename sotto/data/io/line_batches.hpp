@@ -16,15 +16,14 @@ class LineBatches {
  public:
   static constexpr std::size_t kBatchBytes = std::size_t{4} << 20;
   static constexpr std::size_t kChunkBytes = std::size_t{128} << 10;
-  /// A longer line is not kept, so that no row decides how much memory there must be: kTooLong
-  /// stands in its place, which is a row that fits no format.
-  static constexpr std::size_t kLongestLine = std::size_t{64} << 20;
+  /// A line longer than the limit is not kept, so that no row decides how much memory there must
+  /// be: kTooLong stands in its place, which is a row that fits no format.
   static constexpr std::string_view kTooLong = "\x01";
 
-  /// The sizes are parameters for tests only.
+  /// `batch_bytes` is a parameter for tests only.
   explicit LineBatches(InputFile file,
-                       std::size_t batch_bytes = kBatchBytes,
-                       std::size_t longest_line = kLongestLine);
+                       std::size_t longest_line = InputLimits::kLineBytes,
+                       std::size_t batch_bytes = kBatchBytes);
 
   /// Goes to the next batch; false at the end of the file.
   Expected<bool> advance();
@@ -37,6 +36,7 @@ class LineBatches {
   /// The current batch. Lines end in '\n', except perhaps the file's last.
   const std::vector<std::string_view>& chunks() const { return chunks_; }
   const std::string& path() const { return file_.path(); }
+  std::size_t longest_line() const { return longest_line_; }
   bool compressed() const { return file_.compressed(); }
 
  private:

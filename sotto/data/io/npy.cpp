@@ -117,8 +117,8 @@ Expected<Header> read_header(InputFile& file) {
   return header;
 }
 
-Expected<std::vector<double>> read_labels(const std::string& path) {
-  SOTTO_ASSIGN(InputFile file, InputFile::open(path));
+Expected<std::vector<double>> read_labels(const std::string& path, const InputLimits& limits) {
+  SOTTO_ASSIGN(InputFile file, InputFile::open(path, false, limits));
   SOTTO_ASSIGN(const Header header, read_header(file));
   const bool column = header.shape.size() == 2 && header.shape[1] == 1;
   if (header.shape.size() != 1 && !column)
@@ -168,7 +168,7 @@ Expected<LoadedData> read_npy(const std::string& features_path,
                               const ReadOptions& options) {
   SOTTO_TRY(check_options(options));
   SOTTO_ASSIGN(const LabelMap label_of, LabelMap::make(options, {}, labels_path));
-  SOTTO_ASSIGN(InputFile file, InputFile::open(features_path));
+  SOTTO_ASSIGN(InputFile file, InputFile::open(features_path, false, options.limits));
   SOTTO_ASSIGN(const Header header, read_header(file));
   std::int64_t dim = 1;
   for (std::size_t i = 1; i < header.shape.size(); ++i)
@@ -182,7 +182,7 @@ Expected<LoadedData> read_npy(const std::string& features_path,
                "channels x height x width, not empty.");
   SOTTO_TRY(check_dim(options, dim, features_path));
   const std::int64_t rows = header.shape[0];
-  SOTTO_ASSIGN(const std::vector<double> labels, read_labels(labels_path));
+  SOTTO_ASSIGN(const std::vector<double> labels, read_labels(labels_path, options.limits));
   if (std::ssize(labels) != rows)
     return bad(file,
                fmt::format("the numbers of rows differ: {} here, {} labels in {}.",

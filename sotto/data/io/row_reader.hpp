@@ -42,7 +42,8 @@ Expected<void> read_rows(LineBatches& source,
 
 /// A line that for_each_line gives for one that is too long: a row, whatever was in it.
 inline bool is_too_long(std::string_view line) { return line == LineBatches::kTooLong; }
-inline constexpr const char* kLineTooLong = "the line is longer than 64 MB";
+inline constexpr const char* kLineTooLong =
+    "the line is longer than the limit. If it is meant to be, raise --max-line";
 
 /// Calls body(line, number) for every line of the chunk, without its line end. Whether LineBatches
 /// kept a line that is too long depends on how the lines before it were cut, so kTooLong stands for
@@ -51,8 +52,8 @@ inline constexpr const char* kLineTooLong = "the line is longer than 64 MB";
 template <class Body>
 void for_each_line(std::string_view chunk,
                    std::int64_t first_line,
-                   Body&& body,
-                   std::size_t longest = LineBatches::kLongestLine) {
+                   std::size_t longest,
+                   Body&& body) {
   for (std::int64_t number = first_line; !chunk.empty(); ++number) {
     const std::size_t end = chunk.find('\n');
     std::string_view line = chunk.substr(0, end);

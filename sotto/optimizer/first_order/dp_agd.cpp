@@ -187,7 +187,8 @@ Expected<ConfiguredMethod> configure_agd(const GivenOptions& given, const Public
   };
   if (options.most_steps < 1 || options.most_steps > 1'000'000)
     return refuse("most_steps", options.most_steps, "must lie between 1 and 1,000,000");
-  if (options.splits < 1) return refuse("splits", options.splits, "must be at least 1");
+  if (options.splits < 1 || options.splits > 1'000'000)
+    return refuse("splits", options.splits, "must lie between 1 and 1,000,000");
   if (options.candidates < 2 || options.candidates > 1000)
     return refuse("candidates", options.candidates, "must lie between 2 and 1000");
   if (!(options.selection_share > 0 && options.selection_share < 1))

@@ -158,7 +158,7 @@ Expected<void> check(const SearchOptions& options, const PublicProblem& problem)
                                     {"line_search_share", options.line_search_share},
                                     {"first_phase_share", options.first_phase_share},
                                     {"sample_miss", options.sample_miss}})
-    if (!(value > 0 && value < 1)) return refuse(name, value, "must lie between 0 and 1");
+    if (!(value >= 1e-9 && value < 1)) return refuse(name, value, "must lie between 1e-9 and 1");
   if (!(options.certificate_share >= 0 && options.certificate_share < 1))
     return refuse("certificate_share", options.certificate_share, "must lie in [0, 1)");
   if (!(options.longest_step >= 1))

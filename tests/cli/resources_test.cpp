@@ -1,0 +1,326 @@
+// Absurd numbers and sizes, and a machine without memory, threads or patience.
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <grp.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "tests/support/command.hpp"
+
+namespace sotto::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+class Resources : public ::testing::Test {
+ protected:
+  std::vector<std::string> train(const std::vector<std::string>& more) const {
+    std::vector<std::string> words = {"train", "--delta", "1e-5", "--dim", "2", "--quiet"};
+    words.insert(words.end(), more.begin(), more.end());
+    words.insert(words.end(), {rows_, dir_.file("model.json")});
+    return words;
+  }
+  /// Refused with this code, and nothing was charged.
+  void expect_refused(const std::vector<std::string>& words, int code) const {
+    const auto result = sotto(words);
+    EXPECT_EQ(result.code, code) << words[6] << words[7] << result.err;
+    EXPECT_THAT(result.err, HasSubstr("sotto: "));
+    EXPECT_THAT(TempDir::read(dir_.file("model.json.journal")),
+                ::testing::Not(HasSubstr("\"charge\"")));
+    EXPECT_FALSE(fs::exists(dir_.file("model.json")));
+  }
+
+  TempDir dir_;
+  std::string rows_ = dir_.write("rows.svm", small_libsvm());
+};
+
+TEST_F(Resources, NumbersAreRefusedBeforeAnythingIsCharged) {
+  for (const char* norm : {"1e308", "1e-300", "-1", "inf", "nan"})
+    expect_refused(train({"--row-norm", norm, "--epsilon", "1"}), 2);
+  for (const std::vector<std::string>& more :
+       std::vector<std::vector<std::string>>{{"--clip-radius", "1e-300"},
+                                             {"--clip", "1e300"},
+                                             {"--step-size", "1e300"},
+                                             {"--threads", "100000"},
+                                             {"--threads", "-1"}}) {
+    std::vector<std::string> words = {
+        more[0], more[1], "--method", "dp-sgd", "--row-norm", "1.5", "--epsilon", "1"};
+    expect_refused(train(words), 2);
+  }
+  for (const char* noise : {"1e-300", "1e-61", "1e300", "inf", "nan", "0", "-1"})
+    expect_refused(train({"--noise-multiplier", noise, "--method", "dp-sgd", "--row-norm", "1.5"}),
+                   2);
+  expect_refused(train({"--noise-multiplier", "1e20", "--method", "dp-sgd", "--row-norm", "1.5"}),
+                 4);
+  const std::string vertices = dir_.write("v.txt", "1e308 0\n0 1\n");
+  expect_refused(train({"--constraint",
+                        "polytope:" + vertices,
+                        "--method",
+                        "dp-fw-l1",
+                        "--row-norm",
+                        "1.5",
+                        "--epsilon",
+                        "1"}),
+                 3);
+}
+
+// As many weights as memory can't hold: said before the journal has a charge.
+TEST_F(Resources, MoreFeaturesThanMemory) {
+  const std::string rows = dir_.write("wide.svm", "+1 2147483645:1\n-1 1:1\n");
+  for (const char* method : {"dp-gd", "dp-sgd", "dp-fw-l1"}) {
+    std::vector<std::string> words = {"train",
+                                      "--method",
+                                      method,
+                                      "--epsilon",
+                                      "1",
+                                      "--delta",
+                                      "1e-5",
+                                      "--row-norm",
+                                      "1",
+                                      "--dim",
+                                      "2147483645",
+                                      rows,
+                                      dir_.file("model.json")};
+    if (std::string(method) == "dp-fw-l1")
+      words.insert(words.begin() + 1, {"--constraint", "l1:1"});
+    const auto result = sotto(words, "ulimit -v 8000000;");
+    EXPECT_THAT(result.code, AnyOf(2, 6)) << result.err;
+    EXPECT_FALSE(fs::exists(dir_.file("model.json.journal"))) << method;
+  }
+}
+
+// More than a choice of coordinates can carry, and less than memory.
+TEST_F(Resources, MoreCoordinatesThanAChoiceCarries) {
+  const auto words = std::vector<std::string>{"train",
+                                              "--constraint",
+                                              "l1:1",
+                                              "--method",
+                                              "dp-fw-l1",
+                                              "--selection",
+                                              "exponential",
+                                              "--steps",
+                                              "2",
+                                              "--epsilon",
+                                              "1",
+                                              "--delta",
+                                              "1e-5",
+                                              "--row-norm",
+                                              "1",
+                                              "--dim",
+                                              "33554433",
+                                              "--threads",
+                                              "1",
+                                              rows_,
+                                              dir_.file("model.json")};
+  expect_refused(words, 4);
+}
+
+TEST_F(Resources, AccountantsAnswerOrRefuseInTime) {
+  for (const char* event : {"poisson(0.5, gaussian(1e-300))",
+                            "poisson(0.01, gaussian(1e-4))",
+                            "compose(gaussian(2), laplace(1e9))",
+                            "repeat(1000, poisson(0.01, gaussian(1e308)))",
+                            "repeat(9000000000000000000, poisson(0.01, gaussian(1)))",
+                            "repeat(100, poisson(0.01, gaussian(1)))",
+                            "fixed_size(10, 1000, gaussian(1e-200))",
+                            "gaussian(1)"})
+    for (const std::vector<std::string>& at :
+         std::vector<std::vector<std::string>>{{"--epsilon", "0"},
+                                               {"--epsilon", "1e300"},
+                                               {"--delta", "1e-5"},
+                                               {"--delta", "1e-300"},
+                                               {"--delta", "0"}}) {
+      const auto result =
+          sotto({"account", "--accountant", "all", at[0], at[1], "--event", event}, "ulimit -t 3;");
+      EXPECT_THAT(result.code, AnyOf(0, 2, 3, 4)) << event << at[0] << at[1] << result.err;
+    }
+}
+
+std::string gzip(const std::string& text) {
+  z_stream stream{};
+  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  std::string out(deflateBound(&stream, text.size()) + 64, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+// 3 MB that become 3 GB, in less memory than that.
+TEST_F(Resources, AGzipBombIsRefused) {
+  const std::string member = gzip(std::string(std::size_t{16} << 20, '\n'));
+  std::string bomb;
+  for (int k = 0; k < 192; ++k) bomb += member;
+  const std::string path = dir_.write("bomb.svm.gz", bomb + gzip("+1 1:1\n"));
+  ASSERT_LT(fs::file_size(path), 4'000'000U);
+  const auto result = sotto({"data", "info", "--dim", "2", path});
+  EXPECT_EQ(result.code, 3) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("--max-unpacked"));
+}
+
+TEST_F(Resources, LimitsCanBeRaisedAndLowered) {
+  const std::string packed = dir_.write("rows.svm.gz", gzip(small_libsvm()));
+  const auto info = [&](const std::vector<std::string>& more, const std::string& path) {
+    std::vector<std::string> words = {"data", "info", "--dim", "2"};
+    words.insert(words.end(), more.begin(), more.end());
+    words.push_back(path);
+    return sotto(words).code;
+  };
+  EXPECT_EQ(info({}, packed), 0);
+  EXPECT_EQ(info({"--max-unpacked", "1KB"}, packed), 3);
+  EXPECT_EQ(info({"--max-unpacked", "1MB"}, packed), 0);
+  EXPECT_EQ(info({"--max-file", "1KB"}, rows_), 3);
+  EXPECT_EQ(info({"--max-file", "200GB", "--max-line", "1GB", "--max-field", "1GB"}, rows_), 0);
+  EXPECT_EQ(info({"--max-line", "10"}, rows_), 3);
+  EXPECT_EQ(info({"--max-line", "none"}, rows_), 2);
+  EXPECT_EQ(info({"--max-line", "0"}, rows_), 2);
+  EXPECT_EQ(info({"--max-file", "-1"}, rows_), 2);
+  ASSERT_EQ(sotto(train({"--epsilon", "1", "--row-norm", "1.5", "--max-line", "1MB"})).code, 0);
+  EXPECT_EQ(
+      sotto({"predict", "--max-line", "10", rows_, dir_.file("model.json"), dir_.file("p")}).code,
+      3);
+}
+
+/// Whatever is named where a file is read: a message, in time and in little memory.
+TEST_F(Resources, StrangeInputs) {
+  fs::create_symlink(dir_.file("loop"), dir_.file("loop"));
+  const std::string model = dir_.file("model.json");
+  ASSERT_EQ(sotto(train({"--epsilon", "1", "--row-norm", "1.5"})).code, 0);
+  const std::vector<std::string> budget = {"--epsilon", "1", "--delta", "1e-5", "--dim", "2"};
+  for (const std::string& name : {std::string("/dev/zero"),
+                                  dir_.file(std::string(300, 'a')),
+                                  dir_.file(std::string(5000, 'a')),
+                                  dir_.file("loop"),
+                                  rows_ + "/below",
+                                  dir_.file("")}) {
+    const std::vector<std::vector<std::string>> commands = {
+        {"predict", name, model, dir_.file("p")},
+        {"predict", rows_, name, dir_.file("p")},
+        {"verify", name},
+        {"account", "--journal", name},
+        {"report", "--out", dir_.file("r.html"), name},
+        {"export", name, dir_.file("m.onnx")},
+        {"data", "info", "--dim", "2", name},
+        {"data", "info", "--schema", name, rows_},
+        {"train", "--config", name, rows_, dir_.file("m2.json")},
+        {"audit", "--method", "dp-gd", "--epsilon", "1", "--delta", "1e-5", "--resume", name}};
+    for (const auto& words : commands) {
+      const auto result = sotto(words, "ulimit -t 20;");
+      EXPECT_THAT(result.code, AnyOf(2, 3, 6)) << words[0] << " " << name << result.err;
+      EXPECT_THAT(result.err, HasSubstr("sotto: ")) << words[0];
+    }
+  }
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+// Address space from just enough to load the program on: a model, or a message.
+TEST_F(Resources, LittleMemory) {
+  std::string rows;
+  for (int k = 0; k < 2000; ++k) rows += small_libsvm();
+  dir_.write("rows.svm", rows);
+  int refused = 0;
+  for (int kilobytes = 36'000; kilobytes <= 120'000; kilobytes += 6'000) {
+    const auto result = sotto(
+        train({"--method", "dp-sgd", "--row-norm", "1.5", "--epsilon", "1", "--threads", "2"}),
+        "ulimit -v " + std::to_string(kilobytes) + ";");
+    constexpr int kNotLoaded = 127;  // the libraries alone need more
+    EXPECT_THAT(result.code, AnyOf(0, 6, kNotLoaded)) << kilobytes << result.err;
+    if (result.code == 6) {
+      ++refused;
+      EXPECT_THAT(result.err, AnyOf(HasSubstr("memory"), HasSubstr("the system refuses")));
+    }
+    const auto told = sotto({"account", "--journal", dir_.file("model.json.journal")});
+    EXPECT_THAT(told.code, AnyOf(0, 6)) << told.err;
+    fs::remove(dir_.file("model.json"));
+    fs::remove(dir_.file("model.json.journal"));
+  }
+  EXPECT_GT(refused, 0);
+}
+
+#endif
+
+/// The program as a user who may start no further thread; its exit code.
+int without_threads(const std::vector<std::string>& arguments) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit none{1, 1};
+    const bool root = ::geteuid() == 0;  // no limit holds for root
+    if (root && (::setgroups(0, nullptr) != 0 || ::setgid(54321) != 0)) ::_exit(97);
+    if (::setrlimit(RLIMIT_NPROC, &none) != 0) ::_exit(97);
+    if (root && ::setuid(54321) != 0) ::_exit(97);
+    std::vector<char*> words = {const_cast<char*>(SOTTO_BINARY)};
+    for (const auto& word : arguments) words.push_back(const_cast<char*>(word.c_str()));
+    words.push_back(nullptr);
+    const int null = ::open("/dev/null", O_WRONLY);
+    ::dup2(null, STDOUT_FILENO);
+    ::dup2(null, STDERR_FILENO);
+    ::execv(words[0], words.data());
+    ::_exit(98);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+TEST_F(Resources, NoThreads) {
+  fs::permissions(dir_.file(""), fs::perms(0777));
+  std::string rows;
+  for (int k = 0; k < 100; ++k) rows += small_libsvm();
+  dir_.write("rows.svm", rows);
+  const auto words =
+      train({"--method", "dp-sgd", "--row-norm", "1.5", "--epsilon", "1", "--threads", "4"});
+  const int code = without_threads(words);
+  if (code == 97 || code == 98) GTEST_SKIP() << "the program can't be started as another user";
+  EXPECT_EQ(code, 6);
+  EXPECT_THAT(TempDir::read(dir_.file("model.json.journal")),
+              ::testing::Not(HasSubstr("\"charge\"")));
+}
+
+// The first signal asks, the second ends: no file with rows is left half-written.
+TEST_F(Resources, TwoSignalsLeaveNoTemporaryFile) {
+  const auto temporary = [&] {
+    for (const auto& entry : fs::directory_iterator(dir_.file("")))
+      if (entry.path().filename().string().starts_with(".sotto-")) return true;
+    return false;
+  };
+  const std::vector<std::string> arguments = {
+      "data", "make", "--rows", "100000", "--dim", "100", "linear", dir_.file("made.svm")};
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::vector<char*> words = {const_cast<char*>(SOTTO_BINARY)};
+    for (const auto& word : arguments) words.push_back(const_cast<char*>(word.c_str()));
+    words.push_back(nullptr);
+    ::execv(words[0], words.data());
+    ::_exit(98);
+  }
+  using namespace std::chrono_literals;
+  for (int k = 0; k < 4000 && !temporary(); ++k) std::this_thread::sleep_for(5ms);
+  ASSERT_TRUE(temporary()) << "it was writing";
+  ::kill(child, SIGTERM);
+  std::this_thread::sleep_for(50ms);
+  ::kill(child, SIGTERM);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_FALSE(temporary());
+  EXPECT_FALSE(fs::exists(dir_.file("made.svm"))) << "it was complete before the second signal";
+}
+
+}  // namespace
+}  // namespace sotto::testing
