@@ -294,8 +294,8 @@ TEST_P(Conformance, AnEarlyStopSpendsNoMoreAndGivesAModel) {
   EXPECT_EQ(result->steps, 3);
   EXPECT_EQ(result->w.size(), 3);
   const Plan plan = method.optimizer->plan(facts(Relation::kZeroOut).problem, 3.5);
-  if (!plan.filter.empty()) return;
-  EXPECT_EQ(not_covered(plan.event, oracle.spent()), 0);
+  // A filter has no plan that could cover it.
+  if (plan.filter.empty()) EXPECT_EQ(not_covered(plan.event, oracle.spent()), 0);
 }
 
 TEST_P(Conformance, ShowsItsStateOnceIfItsRunsCanBeContinuedAndElseNever) {
@@ -318,7 +318,8 @@ TEST_P(Conformance, ShowsItsStateOnceIfItsRunsCanBeContinuedAndElseNever) {
 TEST_P(Conformance, MoreNoiseIsNeverLessPrivate) {
   const auto method = configured(Relation::kZeroOut);
   const auto problem = facts(Relation::kZeroOut).problem;
-  if (!method.optimizer->plan(problem, 4).filter.empty()) return;
+  if (!method.optimizer->plan(problem, 4).filter.empty())
+    GTEST_SKIP() << "a filter has no plan whose price could fall";
   const auto more = *canonical(method.optimizer->plan(problem, 4).event);
   const auto less = *canonical(method.optimizer->plan(problem, 2).event);
   ASSERT_EQ(more.terms.size(), less.terms.size());
