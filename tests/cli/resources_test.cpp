@@ -101,7 +101,7 @@ TEST_F(Resources, MoreFeaturesThanMemory) {
   }
 }
 
-// More than a choice of coordinates can carry, and less than memory.
+// More than a choice of coordinates can carry, though memory could.
 TEST_F(Resources, MoreCoordinatesThanAChoiceCarries) {
   const auto words = std::vector<std::string>{"train",
                                               "--constraint",
@@ -124,7 +124,7 @@ TEST_F(Resources, MoreCoordinatesThanAChoiceCarries) {
                                               "1",
                                               rows_,
                                               dir_.file("model.json")};
-  expect_refused(words, 4);
+  expect_refused(words, 2);
 }
 
 TEST_F(Resources, AccountantsAnswerOrRefuseInTime) {
