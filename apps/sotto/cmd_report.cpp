@@ -8,7 +8,7 @@
 
 #include "exit_codes.hpp"
 #include "printer.hpp"
-#include "run_outputs.hpp"
+#include "plot_file.hpp"
 #include "sotto/audit/verify.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/paths.hpp"

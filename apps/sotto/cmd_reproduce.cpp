@@ -12,7 +12,7 @@
 
 #include "exit_codes.hpp"
 #include "printer.hpp"
-#include "run_outputs.hpp"
+#include "plot_file.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/json.hpp"
 #include "sotto/core/parallel.hpp"

@@ -8,7 +8,6 @@
 #include "sotto/core/paths.hpp"
 #include "sotto/core/vector.hpp"
 #include "sotto/oracle/api/observer.hpp"
-#include "sotto/report/chart.hpp"
 #include "sotto/report/run_record.hpp"
 #include "sotto/training/thinned.hpp"
 
@@ -33,12 +32,6 @@ class RunOutputs {
   std::string report_path_;
   std::string plot_path_;
 };
-
-/// Fails, with the remedy, if `path` is neither .svg nor .png, can't be written, or gnuplot is not
-/// there.
-Expected<void> check_plot(const std::string& path);
-/// Draws the charts with gnuplot.
-Expected<void> write_plot(const std::vector<Chart>& charts, const std::string& path);
 
 /// Copies of a few iterates, for their metrics on public rows. They were released: looking costs
 /// nothing.
