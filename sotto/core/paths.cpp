@@ -57,14 +57,15 @@ Expected<std::optional<Place>> place_of(const std::string& given) {
     if (!keeps) return std::nullopt;
     return Place{facts.st_dev, facts.st_ino, ""};
   }
-  const fs::path path = without_dangling_links(given);
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  SOTTO_ASSIGN(const bool has_folder, look_at(folder, facts));
-  if (has_folder && path.has_filename())
-    return Place{facts.st_dev, facts.st_ino, path.filename().string()};
-  // Nothing can be written there; what the path says is all there is to compare.
   std::error_code ignored;
-  return Place{0, 0, fs::weakly_canonical(fs::absolute(path, ignored), ignored).string()};
+  const fs::path path = fs::absolute(without_dangling_links(given), ignored);
+  // Where a folder is missing too, nothing can be written; what the path says is then taken for
+  // where it leads, as if the folder were there.
+  for (const fs::path& each : {path, fs::weakly_canonical(path, ignored)}) {
+    SOTTO_ASSIGN(const bool has_folder, look_at(each.parent_path(), facts));
+    if (has_folder) return Place{facts.st_dev, facts.st_ino, each.filename().string()};
+  }
+  return Place{0, 0, fs::weakly_canonical(path, ignored).string()};
 }
 
 Expected<std::vector<PlacedPath>> placed(const std::vector<NamedPath>& paths) {

@@ -17,7 +17,7 @@ TEST(Gnuplot, DrawsSeriesBandsAndGaps) {
   ASSERT_TRUE(script) << script.error().message;
   EXPECT_THAT(*script,
               AllOf(HasSubstr("set terminal svg"),
-                    Not(HasSubstr("set output")),
+                    Not(HasSubstr("\nset output")),
                     HasSubstr("set title 'It''s' noenhanced"),
                     HasSubstr("set logscale y"),
                     HasSubstr("1 2 1 3\n2 NaN NaN 1\n"),
