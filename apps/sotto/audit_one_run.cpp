@@ -13,7 +13,7 @@
 #include "sotto/audit/audit_page.hpp"
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
-#include "sotto/core/paths.hpp"
+#include "sotto/core/stop.hpp"
 #include "sotto/objective/glm.hpp"
 #include "sotto/objective/network/engine.hpp"
 #include "sotto/objective/network/features.hpp"
@@ -21,15 +21,15 @@
 
 namespace sotto::app {
 
-void OneRunArguments::add_to(CLI::App& verb) {
-  verb.add_option("DATA", data_path, "training data, with --one-run only");
-  verb.add_option("--journal", train.journal_path, "where the charges of this training are written")
+void OneRunArguments::add_to(Verb& verb) {
+  data.add_rows(verb, "DATA", data_path, "training data, with --one-run only");
+  verb.add_output("--journal", train.journal_path, "where the charges of this training are written")
       ->group("One run");
   verb.add_option("--canaries", options.canaries, "how many, each inserted by a fair coin")
       ->capture_default_str()
       ->group("One run");
-  verb.add_option("--loss", loss, "as in train")->capture_default_str()->group("One run");
-  verb.add_option("--regularizer", regularizer, "as in train")
+  verb.add_word("--loss", loss, "as in train")->capture_default_str()->group("One run");
+  verb.add_word("--regularizer", regularizer, "as in train")
       ->capture_default_str()
       ->group("One run");
   data.add_to(verb);
@@ -104,9 +104,6 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
   if (arguments.train.journal_path.empty())
     return fail(ErrorKind::kUsage,
                 "audit --one-run trains on your rows, which is charged: give --journal FILE.");
-  SOTTO_TRY(check_paths_differ(
-      {{"the data", arguments.data_path}},
-      {{"--report", arguments.report_path}, {"--journal", arguments.train.journal_path}}));
   if (!arguments.report_path.empty()) SOTTO_TRY(check_writable(arguments.report_path));
   SOTTO_ASSIGN(const LossSpec loss, parse_loss(arguments.loss));
   SOTTO_ASSIGN(const Regularizer regularizer, Regularizer::parse(arguments.regularizer));

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "data_options.hpp"
 #include "network_setup.hpp"
 #include "sotto/audit/one_run.hpp"
 #include "sotto/core/error.hpp"
+#include "verb.hpp"
 
 namespace sotto::app {
 
@@ -24,7 +24,7 @@ struct OneRunArguments {
   bool json = false;
   bool quiet = false;
 
-  void add_to(CLI::App& verb);
+  void add_to(Verb& verb);
 };
 
 /// Loads, trains once with canaries, guesses and prints; the exit code.

@@ -25,8 +25,8 @@ std::string names_of(const std::string& paths) {
 
 }  // namespace
 
-void CheckpointArguments::add_to(CLI::App& verb) {
-  verb.add_option("--checkpoint", path, "write the run's state here, for --resume")
+void CheckpointArguments::add_to(Verb& verb) {
+  verb.add_output("--checkpoint", path, "write the run's state here, for --resume")
       ->group("Checkpoints");
   verb.add_option(
           "--every", every, "steps between checkpoints; default: a hundredth of the planned ones")

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "sotto/training/train.hpp"
+#include "verb.hpp"
 
 namespace sotto::app {
 
@@ -15,7 +15,7 @@ struct CheckpointArguments {
   std::optional<std::int64_t> every;
   bool resume = false;
 
-  void add_to(CLI::App& verb);
+  void add_to(Verb& verb);
   /// With the data's file name, so that a wrong file is noticed without looking at it
   /// (sotto/training/checkpoint.proof.md). Fails if --every or --resume stand alone.
   Expected<CheckpointOptions> options(const std::string& data_path) const;

@@ -203,38 +203,38 @@ Expected<int> account(const Arguments& arguments) {
 
 }  // namespace
 
-Action add_account(CLI::App& app) {
+Action add_account(Verb& app) {
   auto* verb =
       app.add_subcommand("account", "what a release costs: epsilon at delta, or delta at epsilon");
   auto arguments = std::make_shared<Arguments>();
-  verb->add_option(
+  verb->add_word(
       "--event",
       arguments->event,
       "what is released, e.g. 'repeat(1000, poisson(0.01, gaussian(1.1)))'.\n"
       "Parts: gaussian(z) laplace(z) exponential(epsilon) sparse_vector(epsilon) non_private\n"
       "poisson(q, E) fixed_size(b, n, E) repeat(k, E) compose(E, E, ...); z is noise / "
       "sensitivity");
-  verb->add_option(
+  verb->add_word(
       "--neighbours,--neighbors", arguments->neighbours, "zero-out, replace-one or add-remove");
   verb->add_option("--delta", arguments->delta, "get epsilon at this delta");
   verb->add_option("--epsilon", arguments->epsilon, "get delta at this epsilon");
-  verb->add_option("--accountant",
-                   arguments->accountant,
-                   "gaussian, zcdp, rdp, pld, or all; default: the tightest that applies");
-  verb->add_option("--journal-key", arguments->journal_key, "the key file that it is sealed with");
-  verb->add_option("--journal",
-                   arguments->journal,
-                   "price the runs that a journal tells of, each by its plan or its filter's "
-                   "budget, whenever it "
-                   "ended");
+  verb->add_word("--accountant",
+                 arguments->accountant,
+                 "gaussian, zcdp, rdp, pld, or all; default: the tightest that applies");
+  verb->add_input("--journal-key", arguments->journal_key, "the key file that it is sealed with");
+  verb->add_input("--journal",
+                  arguments->journal,
+                  "price the runs that a journal tells of, each by its plan or its filter's "
+                  "budget, whenever it "
+                  "ended");
   verb->add_flag("--json", arguments->json, "one object for machines");
   verb->add_flag("--curve",
                  arguments->curve,
                  "delta over epsilon (up to --epsilon) and the trade-off function, as JSON")
       ->group("Curve");
-  verb->add_option("--html", arguments->html, "with --curve: write a page with charts here instead")
+  verb->add_output("--html", arguments->html, "with --curve: write a page with charts here instead")
       ->group("Curve");
-  verb->add_option(
+  verb->add_word(
           "--formula",
           arguments->formula,
           "what the noise printed in a paper spends: dp-gd, dp-pgd, dp-tr, dp-str, opt, dp-srm, "

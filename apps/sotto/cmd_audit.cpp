@@ -22,7 +22,6 @@
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/parallel.hpp"
-#include "sotto/core/paths.hpp"
 #include "sotto/core/stop.hpp"
 #include "sotto/training/checkpoint.hpp"
 #include "verbs.hpp"
@@ -235,10 +234,6 @@ Expected<int> run_audit(Arguments& arguments) {
     return fail(ErrorKind::kUsage,
                 "audit makes its own data; a data file goes with --one-run only.");
   SOTTO_ASSIGN(const MethodAuditOptions options, read_options(arguments));
-  SOTTO_TRY(check_paths_differ({},
-                               {{"--roc", arguments.roc_path},
-                                {"--report", arguments.report_path},
-                                {"--resume", arguments.resume_path}}));
   for (const auto* path : {&arguments.roc_path, &arguments.report_path, &arguments.resume_path})
     if (!path->empty()) SOTTO_TRY(check_writable(*path));
   SOTTO_ASSIGN(const MethodAudit audit, MethodAudit::prepare(options));
@@ -271,29 +266,29 @@ Expected<int> run_audit(Arguments& arguments) {
 
 }  // namespace
 
-Action add_audit(CLI::App& app) {
+Action add_audit(Verb& app) {
   auto* verb = app.add_subcommand("audit", "try to break a method's privacy claim");
   auto a = std::make_shared<Arguments>();
   a->method.add_to(*verb);
   verb->add_option("--epsilon", a->epsilon, "the claim to attack")->group("Claim");
   verb->add_option("--delta", a->delta, "the claim to attack")->group("Claim");
-  verb->add_option("--neighbours,--neighbors", a->neighbours, "zero-out, replace-one or add-remove")
+  verb->add_word("--neighbours,--neighbors", a->neighbours, "zero-out, replace-one or add-remove")
       ->capture_default_str()
       ->group("Claim");
   verb->add_option("--runs", a->runs, "runs of each of the two worlds")->capture_default_str();
-  verb->add_option(
+  verb->add_word(
           "--view", a->view, "what the attacker sees: all released values, or the final model")
       ->capture_default_str();
-  verb->add_option(
+  verb->add_word(
           "--canary",
           a->canary,
           "direction (alone in its feature), label-flip, or spread (against choices of vertices)")
       ->capture_default_str();
   verb->add_option("--confidence", a->confidence, "of the lower bound")->capture_default_str();
   verb->add_option("--seed", a->seed, "of the audit's own randomness")->capture_default_str();
-  verb->add_option("--roc", a->roc_path, "write the ROC beside the claimed trade-off curve (CSV)");
-  verb->add_option("--report", a->report_path, "write a report of the audit (HTML, one file)");
-  verb->add_option("--resume", a->resume_path, "keep the scores here, and continue from them");
+  verb->add_output("--roc", a->roc_path, "write the ROC beside the claimed trade-off curve (CSV)");
+  verb->add_output("--report", a->report_path, "write a report of the audit (HTML, one file)");
+  verb->add_output("--resume", a->resume_path, "keep the scores here, and continue from them");
   verb->add_option("--threads", a->threads, "0: all cores")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));

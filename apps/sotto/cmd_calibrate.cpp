@@ -154,24 +154,24 @@ Expected<int> calibrate(const Arguments& arguments) {
 
 }  // namespace
 
-Action add_calibrate(CLI::App& app) {
+Action add_calibrate(Verb& app) {
   auto* verb = app.add_subcommand("calibrate", "the smallest noise that meets (epsilon, delta)");
   auto arguments = std::make_shared<Arguments>();
   arguments->method.add_to(*verb);
-  verb->add_option(
+  verb->add_word(
       "--event",
       arguments->event,
       "instead of a method: an event with z for the multiplier, e.g. 'repeat(100, gaussian(z))'");
   verb->add_option("--n", arguments->n, "number of units (rows or persons)");
   verb->add_option(
       "--dim", arguments->dim, "number of features; only rules for open settings look at it");
-  verb->add_option(
+  verb->add_word(
       "--neighbours,--neighbors", arguments->neighbours, "zero-out, replace-one or add-remove");
   verb->add_option("--epsilon", arguments->epsilon, "target")->required();
   verb->add_option("--delta", arguments->delta, "target")->required();
-  verb->add_option("--accountant",
-                   arguments->accountant,
-                   "gaussian, zcdp, rdp or pld; default: the tightest that applies");
+  verb->add_word("--accountant",
+                 arguments->accountant,
+                 "gaussian, zcdp, rdp or pld; default: the tightest that applies");
   verb->add_flag("--json", arguments->json, "one object for machines");
   return [arguments] { return calibrate(*arguments); };
 }

@@ -10,7 +10,6 @@
 #include "data_options.hpp"
 #include "exit_codes.hpp"
 #include "printer.hpp"
-#include "sotto/core/paths.hpp"
 #include "sotto/data/synthetic_linear.hpp"
 #include "sotto/data/synthetic_phase.hpp"
 #include "verbs.hpp"
@@ -126,9 +125,6 @@ Expected<int> check(const Arguments& arguments) {
 }
 
 Expected<int> convert(const Arguments& arguments) {
-  SOTTO_TRY(
-      check_paths_differ({{"the input", arguments.path}, {"--schema", arguments.data.schema_path}},
-                         {{"the output", arguments.output}}));
   SOTTO_ASSIGN(const LabelKind labels, parse_labels(arguments.labels));
   if (arguments.data.no_refusals)
     return fail(ErrorKind::kUsage,
@@ -190,7 +186,7 @@ Expected<int> make(const Arguments& arguments) {
 
 }  // namespace
 
-Action add_data(CLI::App& app) {
+Action add_data(Verb& app) {
   auto* verb = app.add_subcommand(
       "data", "look at a data file's public facts, check it, convert it, fetch public data sets");
   verb->require_subcommand(1);
@@ -199,11 +195,13 @@ Action add_data(CLI::App& app) {
       verb->add_subcommand("info", "public facts: format, units, features, declared bounds");
   auto* check_verb = verb->add_subcommand(
       "check", "list the rows that don't fit what is declared; for the data's holder");
-  check_verb->add_option("FILE", a->path, "as for train, with the same declarations")->required();
+  a->data.add_rows(*check_verb, "FILE", a->path, "as for train, with the same declarations")
+      ->required();
   check_verb->add_option("--show", a->shown, "how many are listed; all are counted")
       ->capture_default_str();
-  info_verb
-      ->add_option("FILE", a->path, "LIBSVM, CSV with --schema, or a pair X.npy,y.npy; also .gz")
+  a->data
+      .add_rows(
+          *info_verb, "FILE", a->path, "LIBSVM, CSV with --schema, or a pair X.npy,y.npy; also .gz")
       ->required();
   info_verb->add_option(
       "--public-n", a->public_n, "add-remove: show this declared number instead of the true one");
@@ -212,11 +210,11 @@ Action add_data(CLI::App& app) {
   info_verb->add_flag("--json", a->json, "one object for machines");
   auto* convert_verb =
       verb->add_subcommand("convert", "rewrite as LIBSVM, or as a pair X.npy,y.npy");
-  convert_verb->add_option("FILE", a->path, "input")->required();
-  convert_verb->add_option("OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy")->required();
+  a->data.add_rows(*convert_verb, "FILE", a->path, "input")->required();
+  add_table_output(*convert_verb, "OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy")->required();
   auto* phase_verb = verb->add_subcommand(
       "phase-retrieval", "make a problem with a strict saddle at 0 (docs/data.md)");
-  phase_verb->add_option("OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy")->required();
+  add_table_output(*phase_verb, "OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy")->required();
   phase_verb->add_option("--rows", a->phase.rows, "rows")->capture_default_str();
   phase_verb->add_option("--dim", a->phase.dim, "features")->capture_default_str();
   phase_verb->add_option("--seed", a->phase.seed, "decides the truth and all rows")
@@ -229,15 +227,15 @@ Action add_data(CLI::App& app) {
       ->capture_default_str();
   auto* make_verb = verb->add_subcommand(
       "make", "write made-up rows of a linear model with a known truth (docs/data.md)");
-  make_verb->add_option("KIND", a->made.kind, "linear, signs or sparse")->required();
-  make_verb->add_option("OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy")->required();
+  make_verb->add_word("KIND", a->made.kind, "linear, signs or sparse")->required();
+  add_table_output(*make_verb, "OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy")->required();
   make_verb->add_option("--rows", a->made.rows, "number of rows")->capture_default_str();
   make_verb->add_option("--dim", a->made.dim, "number of features")->capture_default_str();
   make_verb->add_option("--seed", a->made.seed, "decides everything")->capture_default_str();
   make_verb->add_option("--part", a->made.part, "other rows of the same truth, e.g. for testing")
       ->capture_default_str();
   for (auto* each : {info_verb, check_verb, convert_verb}) {
-    each->add_option("--labels", a->labels, "binary, multiclass or real")->capture_default_str();
+    each->add_word("--labels", a->labels, "binary, multiclass or real")->capture_default_str();
     a->data.add_to(*each);
   }
   const Action fetch = add_data_fetch(*verb);

@@ -7,7 +7,6 @@
 #include "printer.hpp"
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
-#include "sotto/core/paths.hpp"
 #include "sotto/model/model.hpp"
 #include "sotto/model/onnx/onnx.hpp"
 #include "verbs.hpp"
@@ -26,8 +25,6 @@ Expected<int> export_model(const Arguments& arguments) {
                 fmt::format("export writes ONNX files, whose names end in .onnx, but the output is "
                             "'{}'.",
                             arguments.output_path));
-  SOTTO_TRY(check_paths_differ({{"the model", arguments.model_path}},
-                               {{"the output", arguments.output_path}}));
   SOTTO_TRY(check_writable(arguments.output_path));
   SOTTO_ASSIGN(const Model model, load_model(arguments.model_path));
   SOTTO_TRY(save_onnx(model, arguments.output_path));
@@ -45,11 +42,11 @@ Expected<int> export_model(const Arguments& arguments) {
 
 }  // namespace
 
-Action add_export(CLI::App& app) {
+Action add_export(Verb& app) {
   auto* verb = app.add_subcommand("export", "write a model as ONNX, with its privacy statement");
   auto arguments = std::make_shared<Arguments>();
-  verb->add_option("MODEL", arguments->model_path, "a model that `train` wrote")->required();
-  verb->add_option("OUTPUT", arguments->output_path, "the file to write, NAME.onnx")->required();
+  verb->add_input("MODEL", arguments->model_path, "a model that `train` wrote")->required();
+  verb->add_output("OUTPUT", arguments->output_path, "the file to write, NAME.onnx")->required();
   verb->footer(
       "\nThe file computes scores: a network's last layer before softmax, or <w, x> of a linear\n"
       "model. Its metadata has sotto.privacy, sotto.method, sotto.loss and sotto.class_names.\n"

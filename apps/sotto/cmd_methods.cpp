@@ -72,14 +72,14 @@ nlohmann::json to_json(const MethodInfo& method) {
 
 }  // namespace
 
-Action add_methods(CLI::App& app) {
+Action add_methods(Verb& app) {
   auto* verb = app.add_subcommand("methods", "list the methods, or describe one with its options");
   struct Arguments {
     std::string name;
     bool json = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  verb->add_option("NAME", arguments->name, "a method, e.g. dp-gd");
+  verb->add_word("NAME", arguments->name, "a method, e.g. dp-gd");
   verb->add_flag("--json", arguments->json, "for machines");
   return [arguments]() -> Expected<int> {
     if (arguments->name.empty()) {

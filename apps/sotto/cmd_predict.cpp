@@ -10,7 +10,6 @@
 #include "network_run.hpp"
 #include "printer.hpp"
 #include "sotto/core/file.hpp"
-#include "sotto/core/paths.hpp"
 #include "sotto/model/metrics.hpp"
 #include "sotto/model/model.hpp"
 #include "summary.hpp"
@@ -48,10 +47,6 @@ std::string prediction_lines(const Model& model,
 }
 
 Expected<int> predict(Arguments arguments) {
-  SOTTO_TRY(check_paths_differ({{"the data", arguments.data_path},
-                                {"the model", arguments.model_path},
-                                {"--schema", arguments.data.schema_path}},
-                               {{"the predictions", arguments.output_path}}));
   SOTTO_TRY(check_writable(arguments.output_path, StreamTargets::kAllowed));
   SOTTO_ASSIGN(const Model model, load_model(arguments.model_path));
   if (!model.network.empty())
@@ -94,23 +89,23 @@ Expected<int> predict(Arguments arguments) {
 
 }  // namespace
 
-Action add_predict(CLI::App& app) {
+Action add_predict(Verb& app) {
   auto* verb =
       app.add_subcommand("predict", "apply a model to rows; accuracy, AUC and confusion table");
   auto arguments = std::make_shared<Arguments>();
-  verb->add_option("DATA", arguments->data_path, "rows in the format of the training data")
+  arguments->data
+      .add_rows(*verb, "DATA", arguments->data_path, "rows in the format of the training data")
       ->required();
-  verb->add_option("MODEL", arguments->model_path, "a model that `train` wrote")->required();
-  verb->add_option(
+  verb->add_input("MODEL", arguments->model_path, "a model that `train` wrote")->required();
+  verb->add_output(
           "OUTPUT", arguments->output_path, "predictions, one per line, in the order of the rows")
       ->required();
   verb->add_flag("--proba",
                  arguments->probabilities,
                  "write probabilities of the second class instead of classes");
-  verb->add_option(
-          "--schema", arguments->data.schema_path, "instead of the schema inside the model")
+  verb->add_input("--schema", arguments->data.schema_path, "instead of the schema inside the model")
       ->group("Data");
-  verb->add_option(
+  verb->add_word(
           "--format", arguments->data.format, "auto, libsvm, csv, npy, idx, cifar10 or cifar100")
       ->capture_default_str()
       ->group("Data");

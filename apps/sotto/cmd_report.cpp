@@ -7,11 +7,10 @@
 #include <vector>
 
 #include "exit_codes.hpp"
+#include "plot_file.hpp"
 #include "printer.hpp"
-#include "run_outputs.hpp"
 #include "sotto/audit/verify.hpp"
 #include "sotto/core/file.hpp"
-#include "sotto/core/paths.hpp"
 #include "sotto/report/reported_run.hpp"
 #include "sotto/report/run_charts.hpp"
 #include "sotto/report/run_page.hpp"
@@ -26,10 +25,12 @@ struct Arguments {
   std::string plot;
 };
 
-/// Beside the record, or for a comparison in the current folder.
-std::string default_out(const std::vector<std::string>& paths) {
-  if (paths.size() > 1) return "comparison.html";
-  return std::filesystem::path(paths.front()).replace_extension(".html").string();
+/// The page to write: unless told otherwise beside the record, or for a comparison in the current
+/// folder. Empty with --plot alone: no page is asked for.
+std::string page_of(const Arguments& arguments) {
+  if (!arguments.out.empty() || !arguments.plot.empty()) return arguments.out;
+  if (arguments.paths.size() > 1) return "comparison.html";
+  return std::filesystem::path(arguments.paths.front()).replace_extension(".html").string();
 }
 
 /// A record that was changed by hand must not become a clean page.
@@ -44,12 +45,7 @@ Expected<void> verify(const std::string& path, ReportedRun& run) {
 }
 
 Expected<int> run_report(const Arguments& arguments) {
-  // With --plot alone, no page is asked for.
-  std::string out = arguments.out;
-  if (out.empty() && arguments.plot.empty()) out = default_out(arguments.paths);
-  std::vector<NamedPath> records;
-  for (const auto& path : arguments.paths) records.push_back({"a record", path});
-  SOTTO_TRY(check_paths_differ(records, {{"--out", out}, {"--plot", arguments.plot}}));
+  const std::string out = page_of(arguments);
   if (!out.empty()) SOTTO_TRY(check_writable(out, StreamTargets::kAllowed));
   if (!arguments.plot.empty()) SOTTO_TRY(check_plot(arguments.plot));
   std::vector<ReportedRun> runs;
@@ -78,12 +74,13 @@ Expected<int> run_report(const Arguments& arguments) {
 
 }  // namespace
 
-Action add_report(CLI::App& app) {
+Action add_report(Verb& app) {
   auto* verb = app.add_subcommand("report", "make a page of one run, or compare several");
   auto a = std::make_shared<Arguments>();
-  verb->add_option("RECORD", a->paths, "files that `sotto train --record` wrote")->required();
-  verb->add_option("--out", a->out, "the page; default: RECORD.html, or comparison.html");
-  verb->add_option("--plot", a->plot, "the curves alone, as .svg or .png (needs gnuplot)");
+  verb->add_inputs("RECORD", a->paths, "files that `sotto train --record` wrote")->required();
+  verb->writes("the page", [a = a.get()] { return std::vector{page_of(*a)}; });
+  verb->add_word("--out", a->out, "the page; default: RECORD.html, or comparison.html");
+  verb->add_output("--plot", a->plot, "the curves alone, as .svg or .png (needs gnuplot)");
   verb->footer(R"(
 One run: the privacy statement in plain words, the budget over time, released values, metrics on public rows,
 settings with their origin, events, versions, and the command. Several: the same side by side, curves in one chart.

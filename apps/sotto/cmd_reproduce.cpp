@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "exit_codes.hpp"
+#include "plot_file.hpp"
 #include "printer.hpp"
-#include "run_outputs.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/json.hpp"
 #include "sotto/core/parallel.hpp"
@@ -225,24 +225,24 @@ Expected<int> run_reproduce(const Arguments& arguments) {
 
 }  // namespace
 
-Action add_reproduce(CLI::App& app) {
+Action add_reproduce(Verb& app) {
   auto* verb = app.add_subcommand("reproduce", "make tables and figures of the papers again");
   auto a = std::make_shared<Arguments>();
-  verb->add_option("NAME", a->names, "reproductions, `all`, or `list`");
+  verb->add_words("NAME", a->names, "reproductions, `all`, or `list`");
   verb->add_flag("--quick", a->quick, "fewer cells, rows and runs: each under two minutes");
   verb->add_option("--runs", a->runs, "runs a cell, instead of what the reproduction says");
-  verb->add_option(
+  verb->add_word(
       "--only",
       a->only,
       "run only cells whose key has this text in it, e.g. \"cifar10 / epsilon 0.8\" or \"x 60 "
       "recipe\"; the page's others are from earlier runs (--resume) or marked as not run");
   verb->add_flag("--resume", a->resume, "keep the finished cells of an earlier run");
-  verb->add_option("--out", a->out, "folder for results (JSON, CSV) and pages")
+  verb->add_folder("--out", a->out, "folder for results (JSON, CSV) and pages")
       ->capture_default_str();
-  verb->add_option(
+  verb->add_folders(
       "--data", a->data, "folder with the public data sets; may be given more than once");
-  verb->add_option("--specs", a->specs, "folder with the reproductions' files");
-  verb->add_option(
+  verb->add_folder("--specs", a->specs, "folder with the reproductions' files");
+  verb->add_folder(
       "--render", a->render, "write Markdown from the results in this folder, and run nothing");
   verb->add_option("--threads", a->threads, "0: all cores")
       ->capture_default_str()

@@ -211,15 +211,10 @@ Expected<int> run_train(const Arguments& arguments) {
     return fail(
         ErrorKind::kUsage,
         "train needs a data file and a model file to write: sotto train [options] DATA MODEL");
-  SOTTO_TRY(arguments.outputs.check({{"the data", arguments.data_path},
-                                     {"--test", arguments.test_path},
-                                     {"--schema", arguments.data.schema_path}},
-                                    {{"the model", arguments.model_path},
-                                     {"the journal", arguments.model_path + ".journal"},
-                                     {"--checkpoint", arguments.checkpoint.path}}));
+  SOTTO_TRY(arguments.outputs.check());
   SOTTO_TRY(check_writable(arguments.model_path));
   if (request.method->is_private)
-    SOTTO_TRY(check_test_is_not_training(arguments.data_path, arguments.test_path));
+    SOTTO_TRY(check_test_is_not_training(arguments.data, arguments.data_path, arguments.test_path));
 
   const auto begin = std::chrono::steady_clock::now();
   const bool classification = loss_info(request.loss).classification;
@@ -335,16 +330,21 @@ Expected<int> run_train(const Arguments& arguments) {
 
 }  // namespace
 
-Action add_train(CLI::App& app) {
+Action add_train(Verb& app) {
   auto* verb = app.add_subcommand("train", "train a model with differential privacy");
   auto a = std::make_shared<Arguments>();
-  verb->add_option("--config",
-                   a->config,
-                   "a TOML file with the same options, e.g. epsilon = 1; the command line wins");
-  verb->add_option("DATA",
+  verb->add_input("--config",
+                  a->config,
+                  "a TOML file with the same options, e.g. epsilon = 1; the command line wins");
+  a->data.add_rows(*verb,
+                   "DATA",
                    a->data_path,
                    "training data: LIBSVM, CSV with --schema, or .npy with --labels; also .gz");
-  verb->add_option("MODEL", a->model_path, "model file to write (JSON)");
+  verb->add_output("MODEL", a->model_path, "model file to write (JSON)");
+  verb->writes("the journal", [a = a.get()]() -> std::vector<std::string> {
+    if (a->model_path.empty()) return {};
+    return {a->model_path + ".journal"};
+  });
   verb->add_option("--epsilon", a->epsilon, "privacy budget; no default")->group("Privacy");
   verb->add_option("--delta", a->delta, "privacy budget, well below 1/n; no default")
       ->group("Privacy");
@@ -352,39 +352,39 @@ Action add_train(CLI::App& app) {
                    a->noise_multiplier,
                    "instead of --epsilon: noise / sensitivity a step")
       ->group("Privacy");
-  verb->add_option("--neighbours,--neighbors",
-                   a->neighbours,
-                   "zero-out, replace-one, or add-remove (with --public-n)")
+  verb->add_word("--neighbours,--neighbors",
+                 a->neighbours,
+                 "zero-out, replace-one, or add-remove (with --public-n)")
       ->capture_default_str()
       ->group("Privacy");
   verb->add_option("--public-n", a->public_n, "add-remove: the declared number of units")
       ->group("Privacy");
-  verb->add_option("--accountant",
-                   a->accountant,
-                   "gaussian, zcdp, rdp or pld; default: the tightest that applies")
+  verb->add_word("--accountant",
+                 a->accountant,
+                 "gaussian, zcdp, rdp or pld; default: the tightest that applies")
       ->group("Privacy");
-  verb->add_option(
-          "--journal-key",
-          a->journal_key,
-          "a file of secret bytes: seals the journal, so that nobody without it can change "
-          "a line unseen")
+  verb->add_input("--journal-key",
+                  a->journal_key,
+                  "a file of secret bytes: seals the journal, so that nobody without it can change "
+                  "a line unseen")
       ->group("Privacy");
   a->method.add_to(*verb);
-  verb->add_option("--loss",
-                   a->loss,
-                   "logistic, sigmoid, squared, huber[:THRESHOLD] or phase-retrieval[:LABEL_BOUND]")
+  verb->add_word("--loss",
+                 a->loss,
+                 "logistic, sigmoid, squared, huber[:THRESHOLD] or phase-retrieval[:LABEL_BOUND]")
       ->capture_default_str()
       ->group("Model");
-  verb->add_option(
+  verb->add_word(
           "--regularizer",
           a->regularizer,
           "none, l2:LAMBDA, l1:LAMBDA, nonconvex:LAMBDA, elastic:LAMBDA,MU or group-l1:LAMBDA,SIZE")
       ->capture_default_str()
       ->group("Model");
-  verb->add_option("--constraint",
-                   a->constraint,
-                   "keep the weights in l2:R, l1:R, simplex, box:LOW,HIGH, linf:R, group-l1:R,SIZE "
-                   "or polytope:FILE (methods dp-pgd, dp-pmd, dp-fw-l2, dp-fw-l1)")
+  verb->reads("--constraint", [a = a.get()] { return constraint_files(a->constraint); });
+  verb->add_word("--constraint",
+                 a->constraint,
+                 "keep the weights in l2:R, l1:R, simplex, box:LOW,HIGH, linf:R, group-l1:R,SIZE "
+                 "or polytope:FILE (methods dp-pgd, dp-pmd, dp-fw-l2, dp-fw-l1)")
       ->capture_default_str()
       ->group("Model");
   verb->add_option("--row-max",
@@ -393,8 +393,10 @@ Action add_train(CLI::App& app) {
       ->group("Model");
   a->network.add_to(*verb);
   a->data.add_to(*verb);
-  verb->add_option(
-      "--test", a->test_path, "a PUBLIC test set, never the training data: its metrics are exact");
+  a->data.add_rows(*verb,
+                   "--test",
+                   a->test_path,
+                   "a PUBLIC test set, never the training data: its metrics are exact");
   a->outputs.add_to(*verb);
   a->checkpoint.add_to(*verb);
   verb->add_option(

@@ -94,13 +94,13 @@ Expected<int> run_verify(const Arguments& arguments) {
 
 }  // namespace
 
-Action add_verify(CLI::App& app) {
+Action add_verify(Verb& app) {
   auto* verb = app.add_subcommand("verify", "check a run record: price it anew and compare");
   auto a = std::make_shared<Arguments>();
-  verb->add_option("RECORD", a->path, "the file that `sotto train --record` wrote")->required();
-  verb->add_option("--journal", a->journal, "the run's journal: must tell the same run");
-  verb->add_option("--journal-key", a->journal_key, "the key file that it is sealed with");
-  verb->add_option("--model", a->model, "the run's model: must carry the same statement");
+  verb->add_input("RECORD", a->path, "the file that `sotto train --record` wrote")->required();
+  verb->add_input("--journal", a->journal, "the run's journal: must tell the same run");
+  verb->add_input("--journal-key", a->journal_key, "the key file that it is sealed with");
+  verb->add_input("--model", a->model, "the run's model: must carry the same statement");
   verb->add_flag("--json", a->json, "print one object for machines");
   verb->footer(R"(
 Prices what was promised, the plan or the filter's budget, with every accountant that applies, however early the

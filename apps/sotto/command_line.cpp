@@ -41,7 +41,7 @@ const std::vector<std::string>& command_words() { return words; }
 namespace {
 
 int run_verb(const std::vector<std::string>& arguments) {
-  CLI::App app("Sotto trains models on sensitive data with differential privacy.", "sotto");
+  Verb app("Sotto trains models on sensitive data with differential privacy.", "sotto");
   app.set_version_flag("--version", fmt::format("sotto {}", kVersion));
   app.footer(kFooter);
   app.require_subcommand(1);
@@ -75,10 +75,11 @@ int run_verb(const std::vector<std::string>& arguments) {
     say("sotto: {}\n", expanded.error().message);
     return exit_code(expanded.error().kind);
   }
-  words = *expanded;
+  words = expanded->arguments;
+  app.reads("--config", [&] { return std::vector{expanded->path}; });
   try {
     // CLI11 takes them in reverse order.
-    app.parse(std::vector<std::string>(expanded->rbegin(), expanded->rend()));
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& error) {
     std::ostringstream out;
     std::ostringstream err;
@@ -89,7 +90,8 @@ int run_verb(const std::vector<std::string>& arguments) {
   }
   for (const auto& [verb, action] : verbs) {
     if (!verb->parsed()) continue;
-    const auto code = action();
+    const auto differ = app.check_paths();
+    const auto code = differ ? action() : tl::unexpected<Error>(differ.error());
     if (code) return *code;
     say("sotto: {}\n", code.error().message);
     return exit_code(code.error().kind);

@@ -58,10 +58,10 @@ Expected<std::vector<std::string>> options_in(const std::string& path,
 
 }  // namespace
 
-Expected<std::vector<std::string>> with_config_file(const std::vector<std::string>& arguments) {
+Expected<WithConfig> with_config_file(const std::vector<std::string>& arguments) {
   const auto at = std::find_if(
       arguments.begin(), arguments.end(), [](const auto& a) { return names(a, "--config"); });
-  if (at == arguments.end() || at == arguments.begin()) return arguments;
+  if (at == arguments.end() || at == arguments.begin()) return WithConfig{arguments, ""};
   const bool joined = *at != "--config";
   if (!joined && at + 1 == arguments.end())
     return fail(ErrorKind::kUsage, "--config needs the path of a TOML file.");
@@ -72,7 +72,7 @@ Expected<std::vector<std::string>> with_config_file(const std::vector<std::strin
   std::vector<std::string> all = {arguments.front()};
   all.insert(all.end(), options.begin(), options.end());
   all.insert(all.end(), rest.begin(), rest.end());
-  return all;
+  return WithConfig{std::move(all), path};
 }
 
 }  // namespace sotto::app

@@ -7,8 +7,14 @@
 
 namespace sotto::app {
 
+/// A command line without its `--config`, and the file that it named; empty: none.
+struct WithConfig {
+  std::vector<std::string> arguments;
+  std::string path;
+};
+
 /// Replaces `--config FILE` by the options that the TOML file holds (`epsilon = 1` is `--epsilon
 /// 1`, a flag is `quiet = true`). What the command line gives as well wins.
-Expected<std::vector<std::string>> with_config_file(const std::vector<std::string>& arguments);
+Expected<WithConfig> with_config_file(const std::vector<std::string>& arguments);
 
 }  // namespace sotto::app

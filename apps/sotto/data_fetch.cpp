@@ -68,16 +68,16 @@ Expected<int> run(const Arguments& arguments) {
 
 }  // namespace
 
-Action add_data_fetch(CLI::App& data_verb) {
+Action add_data_fetch(Verb& data_verb) {
   auto* verb = data_verb.add_subcommand(
       "fetch", "download a public data set from its official place, checked by SHA-256");
   auto arguments = std::make_shared<Arguments>();
-  verb->add_option("NAME",
-                   arguments->name,
-                   "mnist, cifar10, cifar100, a9a, ijcnn1, adult, covertype or wdbc; without it: "
-                   "list them");
-  verb->add_option("--out", arguments->out, "folder for the files; default: the data set's name");
-  verb->add_option("--mirror",
+  verb->add_word("NAME",
+                 arguments->name,
+                 "mnist, cifar10, cifar100, a9a, ijcnn1, adult, covertype or wdbc; without it: "
+                 "list them");
+  verb->add_folder("--out", arguments->out, "folder for the files; default: the data set's name");
+  verb->add_folder("--mirror",
                    arguments->mirror,
                    "a folder, or an http(s) address, with the files under their official names");
   verb->add_flag("--json", arguments->json, "one object for machines");

@@ -7,6 +7,6 @@
 namespace sotto::app {
 
 /// `sotto data fetch`: adds it to the verb `data` and returns what it does.
-Action add_data_fetch(CLI::App& data_verb);
+Action add_data_fetch(Verb& data_verb);
 
 }  // namespace sotto::app

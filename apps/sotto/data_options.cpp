@@ -23,26 +23,26 @@ std::string unit_of(const Schema& schema) {
 
 }  // namespace
 
-void DataArguments::add_to(CLI::App& verb) {
-  verb.add_option("--schema",
-                  schema_path,
-                  "TOML file that declares a CSV file's columns and public bounds (docs/data.md)")
+void DataArguments::add_to(Verb& verb) {
+  verb.add_input("--schema",
+                 schema_path,
+                 "TOML file that declares a CSV file's columns and public bounds (docs/data.md)")
       ->group("Data");
-  verb.add_option("--format",
-                  format,
-                  "auto, libsvm, csv, npy, idx, cifar10 or cifar100; pairs are FEATURES,LABELS")
+  verb.add_word("--format",
+                format,
+                "auto, libsvm, csv, npy, idx, cifar10 or cifar100; pairs are FEATURES,LABELS")
       ->capture_default_str()
       ->group("Data");
   verb.add_option("--dim", dim, "number of features, a public fact; LIBSVM files need it")
       ->group("Data");
-  verb.add_option("--classes",
-                  classes,
-                  "the labels' classes, a public fact: 0,1 (negative first) or 0..9; LIBSVM's are "
-                  "-1,1 and images' 0..9 unless told otherwise")
+  verb.add_word("--classes",
+                classes,
+                "the labels' classes, a public fact: 0,1 (negative first) or 0..9; LIBSVM's are "
+                "-1,1 and images' 0..9 unless told otherwise")
       ->group("Data");
-  verb.add_option("--layout",
-                  layout,
-                  "rows in memory: dense, sparse, or auto (by format and number of features)")
+  verb.add_word("--layout",
+                layout,
+                "rows in memory: dense, sparse, or auto (by format and number of features)")
       ->capture_default_str()
       ->group("Data");
   verb.add_option(
@@ -57,7 +57,7 @@ void DataArguments::add_to(CLI::App& verb) {
   add_limits(verb);
 }
 
-void DataArguments::add_limits(CLI::App& verb) {
+void DataArguments::add_limits(Verb& verb) {
   const auto add_limit = [&](const char* name, auto& bytes, const char* text) {
     verb.add_option(name, bytes, text)
         ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
@@ -70,6 +70,37 @@ void DataArguments::add_limits(CLI::App& verb) {
             "bytes that a .gz may unpack to; default 1GB, or 50 times the file where that is more");
   add_limit("--max-line", limits.line_bytes, "bytes of a line of text; default 64MB");
   add_limit("--max-field", limits.field_bytes, "bytes of a field of CSV; default 1MB");
+}
+
+CLI::Option* DataArguments::add_rows(Verb& verb,
+                                     const std::string& name,
+                                     std::string& path,
+                                     const std::string& help) {
+  verb.reads(Verb::called(name), [this, &path] { return files_of(path); });
+  return verb.add_word(name, path, help);
+}
+
+std::vector<std::string> DataArguments::files_of(const std::string& path) const {
+  LoadOptions options;
+  options.path = path;
+  options.schema = schema_path;
+  if (const auto known = parse_format(format)) options.format = *known;
+  std::vector<std::string> files = data_files(options);
+  // With a schema that came inside a model, the name is one file's whatever it looks like.
+  if (files != std::vector{path}) files.push_back(path);
+  return files;
+}
+
+CLI::Option* add_table_output(Verb& verb,
+                              const std::string& name,
+                              std::string& path,
+                              const std::string& help) {
+  verb.writes(Verb::called(name), [&path] {
+    LoadOptions options;
+    options.path = path;
+    return data_files(options);
+  });
+  return verb.add_word(name, path, help);
 }
 
 Expected<std::vector<std::string>> DataArguments::class_list() const {

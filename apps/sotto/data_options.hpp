@@ -1,12 +1,12 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "sotto/core/error.hpp"
 #include "sotto/data/load.hpp"
+#include "verb.hpp"
 
 namespace sotto::app {
 
@@ -43,9 +43,17 @@ struct DataArguments {
   InputLimits limits;
   bool persons = true;  ///< false: every row for itself, in the file's order
 
-  void add_to(CLI::App& verb);
+  void add_to(Verb& verb);
   /// Only those that say how large a file may be.
-  void add_limits(CLI::App& verb);
+  void add_limits(Verb& verb);
+  /// An argument or option that names rows, which may be several files.
+  CLI::Option* add_rows(Verb& verb,
+                        const std::string& name,
+                        std::string& path,
+                        const std::string& help);
+  /// The files that such a path means. Only formats of several files take commas for more than a
+  /// part of a name.
+  std::vector<std::string> files_of(const std::string& path) const;
   Expected<LoadOptions> load_options(const std::string& path, LabelKind labels) const;
   /// `public_rows`: for a method without privacy; what is not declared may be taken from them.
   Expected<LoadedFile> load(const std::string& path, bool classification, bool public_rows) const;
@@ -61,6 +69,12 @@ struct DataArguments {
  private:
   Expected<LoadedFile> load_with(const LoadOptions& options) const;
 };
+
+/// An argument that names the file, or the pair of files, for write_table().
+CLI::Option* add_table_output(Verb& verb,
+                              const std::string& name,
+                              std::string& path,
+                              const std::string& help);
 
 /// kUsage for names that a model must not carry: a control character could forge a line of its
 /// predictions.

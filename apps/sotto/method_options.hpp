@@ -1,10 +1,10 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <map>
 #include <string>
 
 #include "sotto/optimizer/option_table.hpp"
+#include "verb.hpp"
 
 namespace sotto::app {
 
@@ -14,7 +14,7 @@ class MethodArguments {
  public:
   std::string name = "dp-gd";
 
-  void add_to(CLI::App& verb);
+  void add_to(Verb& verb);
   GivenOptions given() const;
 
  private:

@@ -81,18 +81,11 @@ Expected<int> train_network(NetworkRequest request) {
     return fail(ErrorKind::kUsage,
                 "train needs a data file and a model file to write: sotto train [options] DATA "
                 "MODEL");
-  SOTTO_TRY(request.outputs.check({{"the data", request.data_path},
-                                   {"--test", request.test_path},
-                                   {"--schema", request.data.schema_path},
-                                   {"--model", request.network.model},
-                                   {"--pretrained", request.network.pretrained_path}},
-                                  {{"the model", request.model_path},
-                                   {"the journal", request.model_path + ".journal"},
-                                   {"--checkpoint", request.checkpoint.path}}));
+  SOTTO_TRY(request.outputs.check());
   SOTTO_TRY(check_writable(request.model_path));
   SOTTO_ASSIGN(const MethodInfo* method, find_method(request.train.method));
   if (method->is_private)
-    SOTTO_TRY(check_test_is_not_training(request.data_path, request.test_path));
+    SOTTO_TRY(check_test_is_not_training(request.data, request.data_path, request.test_path));
   SOTTO_ASSIGN(const NamedNetwork named, named_network(request.network, request.regression));
   const auto begin = std::chrono::steady_clock::now();
   const NetworkRows wanted = wanted_rows(request.network, named, request.public_rows);

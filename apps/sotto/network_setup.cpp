@@ -46,8 +46,11 @@ Expected<std::vector<double>> numbers_of(const std::string& text,
 
 }  // namespace
 
-void NetworkArguments::add_to(CLI::App& verb) {
-  verb.add_option(
+void NetworkArguments::add_to(Verb& verb) {
+  verb.reads("--model", [this] {
+    return is_builtin_network(model) ? std::vector<std::string>() : std::vector{model};
+  });
+  verb.add_word(
           "--model",
           model,
           "a network instead of a linear model: mnist-cnn4, cifar-cnn5, cifar-cnn6, "
@@ -56,15 +59,14 @@ void NetworkArguments::add_to(CLI::App& verb) {
   verb.add_option("--initial-seed", initial_seed, "public seed of the initial weights")
       ->capture_default_str()
       ->group("Network");
-  verb.add_option("--pretrained",
-                  pretrained_path,
-                  "start from the layers of this model (.json or .onnx), trained on PUBLIC data; "
-                  "frozen ones need it")
+  verb.add_input("--pretrained",
+                 pretrained_path,
+                 "start from the layers of this model (.json or .onnx), trained on PUBLIC data; "
+                 "frozen ones need it")
       ->group("Network");
-  verb.add_option(
-          "--mean", mean, "public constants subtracted from the input, one or one a channel")
+  verb.add_word("--mean", mean, "public constants subtracted from the input, one or one a channel")
       ->group("Network");
-  verb.add_option("--deviation", deviation, "public constants that the input is divided by")
+  verb.add_word("--deviation", deviation, "public constants that the input is divided by")
       ->group("Network");
 }
 

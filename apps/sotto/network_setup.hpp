@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,6 +7,7 @@
 
 #include "data_options.hpp"
 #include "sotto/objective/network/spec.hpp"
+#include "verb.hpp"
 
 namespace sotto::app {
 
@@ -18,7 +18,7 @@ struct NetworkArguments {
   std::string pretrained_path;  ///< a model whose weights training starts from
   std::string mean, deviation;  ///< numbers with commas between them
 
-  void add_to(CLI::App& verb);
+  void add_to(Verb& verb);
 };
 
 /// What --loss says of a network: `squared` makes it predict numbers. Losses of linear models are

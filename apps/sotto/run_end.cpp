@@ -11,11 +11,21 @@
 namespace sotto::app {
 namespace {
 
+/// A name in the folder that nothing has: a file of the command, or an earlier run's rescued model,
+/// may have the first one.
+std::string free_path(const std::string& folder, const std::string& run) {
+  constexpr int kMostTries = 1000;
+  std::string path = fmt::format("{}/sotto-model-{}.json", folder, run);
+  for (int k = 2; k < kMostTries && file_exists(path).value_or(false); ++k)
+    path = fmt::format("{}/sotto-model-{}-{}.json", folder, run, k);
+  return path;
+}
+
 /// Somewhere, so that what was paid for is not lost; says where.
 std::string rescue(const Model& model, const std::string& run) {
   const char* chosen = std::getenv("TMPDIR");
   const std::string folder = chosen != nullptr && *chosen != '\0' ? chosen : "/tmp";
-  const std::string path = fmt::format("{}/sotto-model-{}.json", folder, run);
+  const std::string path = free_path(folder, run);
   if (save_model(model, path)) return fmt::format("It was written to {} instead.", path);
   print_text(to_text(model));
   return "It was printed to standard output instead.";

@@ -1,27 +1,24 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "sotto/core/error.hpp"
-#include "sotto/core/paths.hpp"
 #include "sotto/core/vector.hpp"
 #include "sotto/oracle/api/observer.hpp"
-#include "sotto/report/chart.hpp"
 #include "sotto/report/run_record.hpp"
 #include "sotto/training/thinned.hpp"
+#include "verb.hpp"
 
 namespace sotto::app {
 
 /// `--record`, `--report` and `--plot` of a training verb.
 class RunOutputs {
  public:
-  void add_to(CLI::App& verb);
+  void add_to(Verb& verb);
   /// To be called before anything is spent: a wrong path, or gnuplot missing, must not cost budget.
-  /// `read` are the command's inputs, `written` what else it writes; the model's journal is among
-  /// the latter.
-  Expected<void> check(const std::vector<NamedPath>& read, std::vector<NamedPath> written) const;
+  /// (That none of them is another file of the command has been seen: Verb::check_paths.)
+  Expected<void> check() const;
   bool wanted() const;
   /// Completes the record (command line, options with their origin, prices over time) and writes
   /// what was asked for.
@@ -33,12 +30,6 @@ class RunOutputs {
   std::string report_path_;
   std::string plot_path_;
 };
-
-/// Fails, with the remedy, if `path` is neither .svg nor .png, can't be written, or gnuplot is not
-/// there.
-Expected<void> check_plot(const std::string& path);
-/// Draws the charts with gnuplot.
-Expected<void> write_plot(const std::vector<Chart>& charts, const std::string& path);
 
 /// Copies of a few iterates, for their metrics on public rows. They were released: looking costs
 /// nothing.

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 
 #include "sotto/core/error.hpp"
+#include "verb.hpp"
 
 namespace sotto::app {
 
@@ -11,17 +11,17 @@ namespace sotto::app {
 using Action = std::function<Expected<int>()>;
 
 /// Each verb's file adds its subcommand and returns what it does.
-Action add_train(CLI::App& app);
-Action add_predict(CLI::App& app);
-Action add_export(CLI::App& app);
-Action add_account(CLI::App& app);
-Action add_calibrate(CLI::App& app);
-Action add_methods(CLI::App& app);
-Action add_data(CLI::App& app);
-Action add_audit(CLI::App& app);
-Action add_verify(CLI::App& app);
-Action add_report(CLI::App& app);
-Action add_demo(CLI::App& app);
-Action add_reproduce(CLI::App& app);
+Action add_train(Verb& app);
+Action add_predict(Verb& app);
+Action add_export(Verb& app);
+Action add_account(Verb& app);
+Action add_calibrate(Verb& app);
+Action add_methods(Verb& app);
+Action add_data(Verb& app);
+Action add_audit(Verb& app);
+Action add_verify(Verb& app);
+Action add_report(Verb& app);
+Action add_demo(Verb& app);
+Action add_reproduce(Verb& app);
 
 }  // namespace sotto::app

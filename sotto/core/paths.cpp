@@ -2,51 +2,103 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <filesystem>
-#include <sstream>
+#include <optional>
+
+#include "sotto/core/file_system.hpp"
 
 namespace sotto {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<NamedPath> single(const std::vector<NamedPath>& paths) {
-  std::vector<NamedPath> result;
-  for (const auto& each : paths) {
-    std::istringstream parts(each.path);
-    for (std::string part; std::getline(parts, part, ',');)
-      if (!part.empty()) result.push_back({each.what, part});
-  }
-  return result;
+/// Where a path leads: paths to the same place are the same file.
+struct Place {
+  dev_t device = 0;
+  ino_t inode = 0;   ///< of the file, or of its folder if it is not there yet
+  std::string name;  ///< in that folder; empty: the file is there
+
+  bool operator==(const Place&) const = default;
+};
+
+struct PlacedPath {
+  const NamedPath* named = nullptr;
+  Place place;
+};
+
+/// Whether something of this name is there; kIo if the system does not tell.
+Expected<bool> look_at(const fs::path& path, struct stat& facts) {
+  if (file_system().stat(path.c_str(), facts) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  return fail(
+      ErrorKind::kIo,
+      fmt::format("can't look at {}: {}. Check the path.", path.string(), std::strerror(errno)));
 }
 
-bool same_file(const std::string& a, const std::string& b) {
+/// What links that lead nowhere yet lead to: writing through one would make that file.
+fs::path without_dangling_links(fs::path path) {
+  constexpr int kMostLinks = 40;  // as in the kernel
   std::error_code error;
-  if (fs::equivalent(a, b, error)) return true;
-  const fs::path first = fs::weakly_canonical(fs::absolute(a, error), error);
-  const fs::path second = fs::weakly_canonical(fs::absolute(b, error), error);
-  return !first.empty() && first == second;
+  for (int k = 0; k < kMostLinks; ++k) {
+    const fs::path target = fs::read_symlink(path, error);
+    if (error) break;
+    path = path.parent_path() / target;  // an absolute target replaces the folder
+  }
+  return path;
+}
+
+/// None: a terminal, a pipe, another device that keeps nothing.
+Expected<std::optional<Place>> place_of(const std::string& given) {
+  struct stat facts {};
+  SOTTO_ASSIGN(const bool is_there, look_at(given, facts));
+  if (is_there) {
+    const bool keeps = S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode) || S_ISBLK(facts.st_mode);
+    if (!keeps) return std::nullopt;
+    return Place{facts.st_dev, facts.st_ino, ""};
+  }
+  std::error_code ignored;
+  const fs::path path = fs::absolute(without_dangling_links(given), ignored);
+  // Where a folder is missing too, nothing can be written; what the path says is then taken for
+  // where it leads, as if the folder were there.
+  for (const fs::path& each : {path, fs::weakly_canonical(path, ignored)}) {
+    SOTTO_ASSIGN(const bool has_folder, look_at(each.parent_path(), facts));
+    if (has_folder) return Place{facts.st_dev, facts.st_ino, each.filename().string()};
+  }
+  return Place{0, 0, fs::weakly_canonical(path, ignored).string()};
+}
+
+Expected<std::vector<PlacedPath>> placed(const std::vector<NamedPath>& paths) {
+  std::vector<PlacedPath> result;
+  for (const NamedPath& each : paths) {
+    if (each.path.empty()) continue;
+    SOTTO_ASSIGN(const std::optional<Place> place, place_of(each.path));
+    if (place) result.push_back({&each, *place});
+  }
+  return result;
 }
 
 }  // namespace
 
 Expected<void> check_paths_differ(const std::vector<NamedPath>& read,
                                   const std::vector<NamedPath>& written) {
-  const std::vector<NamedPath> inputs = single(read), outputs = single(written);
+  SOTTO_ASSIGN(const std::vector<PlacedPath> outputs, placed(written));
+  if (outputs.empty()) return {};
+  SOTTO_ASSIGN(const std::vector<PlacedPath> inputs, placed(read));
   for (std::size_t k = 0; k < outputs.size(); ++k) {
-    const NamedPath& output = outputs[k];
-    for (const NamedPath& input : inputs)
-      if (same_file(output.path, input.path))
+    const NamedPath& output = *outputs[k].named;
+    for (const PlacedPath& input : inputs)
+      if (input.place == outputs[k].place)
         return fail(ErrorKind::kUsage,
                     fmt::format("{} would be written over {}: both are {}. Choose another path.",
                                 output.what,
-                                input.what,
+                                input.named->what,
                                 output.path));
     for (std::size_t other = 0; other < k; ++other)
-      if (same_file(output.path, outputs[other].path))
+      if (outputs[other].place == outputs[k].place)
         return fail(ErrorKind::kUsage,
                     fmt::format("{} and {} would be the same file, {}. Choose different paths.",
-                                outputs[other].what,
+                                outputs[other].named->what,
                                 output.what,
                                 output.path));
   }

@@ -10,12 +10,14 @@ namespace sotto {
 /// A file of a command, and what it is there for.
 struct NamedPath {
   std::string what;  ///< "the model", "--report"
-  std::string path;  ///< or several, separated by commas; empty: not asked for
+  std::string path;  ///< of one file, commas and all; empty: not asked for
 };
 
-/// kUsage if a file to be written is one that is read, or another one to be written: by device and
-/// inode where both exist, else by what the paths name. To be called before anything is opened, so
-/// that nothing is overwritten, charged or lost.
+/// kUsage if a file to be written is one that is read, or another one to be written. A file that is
+/// there is known by device and inode, whatever leads to it (links, hard links, mounts); one that
+/// is not there yet by its folder's, and its name. Terminals and pipes are nobody's: they keep
+/// nothing. To be called before anything is opened, so that nothing is overwritten, charged or
+/// lost; kIo if the system does not tell.
 Expected<void> check_paths_differ(const std::vector<NamedPath>& read,
                                   const std::vector<NamedPath>& written);
 

@@ -61,6 +61,17 @@ Format resolve_format(const LoadOptions& options) {
   return Format::kLibsvm;
 }
 
+std::vector<std::string> data_files(const LoadOptions& options) {
+  const Format format = resolve_format(options);
+  if (format == Format::kNpy || format == Format::kIdx) {
+    if (const auto pair = split_pair(options.path)) return {pair->first, pair->second};
+  } else if (format == Format::kCifar10 || format == Format::kCifar100) {
+    const auto kind = format == Format::kCifar10 ? CifarKind::kTen : CifarKind::kHundred;
+    if (const auto files = cifar_files(options.path, kind)) return *files;
+  }
+  return {options.path};
+}
+
 Expected<LoadedData> load_table(const LoadOptions& options) {
   const Format format = resolve_format(options);
   if (format != Format::kCsv && !options.schema.empty())

@@ -27,6 +27,10 @@ struct LoadOptions : ReadOptions {
 /// The format that load_table will use.
 Format resolve_format(const LoadOptions& options);
 
+/// The files that `options.path` means in this format: two for a pair, those of a list or a folder
+/// for CIFAR. In all other formats a comma is a part of the name.
+std::vector<std::string> data_files(const LoadOptions& options);
+
 /// Reads a table in any format; see read_libsvm, read_csv, read_npy, read_idx and read_cifar for
 /// what each does and how it fails. A CSV file without a schema, or a pair with one name, is
 /// kUsage.

@@ -28,6 +28,7 @@ tl::unexpected<Error> refuse(std::string_view text, std::string_view why) {
 
 /// Larger ones have no squares.
 constexpr double kLargestEntry = 1e60;
+constexpr std::string_view kPolytope = "polytope:";
 
 /// A bound of a box: a number, or inf or -inf.
 std::optional<double> parse_bound(std::string_view text) {
@@ -82,6 +83,11 @@ Expected<ConstraintPtr> read_polytope(std::string_view text, const std::string& 
 
 Expected<void> ConstraintSet::check(std::int64_t) const { return {}; }
 
+std::vector<std::string> constraint_files(std::string_view text) {
+  if (!text.starts_with(kPolytope)) return {};
+  return {std::string(text.substr(kPolytope.size()))};
+}
+
 Expected<ConstraintPtr> parse_constraint(std::string_view text) {
   if (text == "none") return ConstraintPtr();
   if (text == "simplex") return simplex(1);
@@ -89,8 +95,9 @@ Expected<ConstraintPtr> parse_constraint(std::string_view text) {
   const auto name = text.substr(0, colon);
   const auto rest = colon == std::string_view::npos ? std::string_view() : text.substr(colon + 1);
   if (name == "polytope") {
-    if (rest.empty()) return refuse(text, "needs the file of its vertices");
-    return read_polytope(text, std::string(rest));
+    const auto files = constraint_files(text);
+    if (files.empty() || files[0].empty()) return refuse(text, "needs the file of its vertices");
+    return read_polytope(text, files[0]);
   }
   const auto comma = rest.find(',');
   const auto first = internal::parse_number(rest.substr(0, comma));

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/vector.hpp"
@@ -79,5 +80,8 @@ ConstraintPtr polytope(Matrix vertices, std::string name = "given");
 /// separated by blanks or commas. Fails (kUsage) on unknown names, missing numbers and empty sets,
 /// and (kIo, kBadData) on files that can't be read.
 Expected<ConstraintPtr> parse_constraint(std::string_view text);
+
+/// The files that parse_constraint(text) reads.
+std::vector<std::string> constraint_files(std::string_view text);
 
 }  // namespace sotto

@@ -126,6 +126,13 @@ Expected<void> check_plot_path(const std::string& output) {
                           output));
 }
 
+bool is_whole_drawing(std::string_view bytes, const std::string& output) {
+  constexpr std::string_view kLastChunk = {"IEND\xae\x42\x60\x82", 8};
+  if (output.ends_with(".png")) return bytes.ends_with(kLastChunk);
+  while (bytes.ends_with('\n')) bytes.remove_suffix(1);
+  return bytes.ends_with("</svg>");
+}
+
 Expected<std::string> gnuplot_script(const std::vector<Chart>& charts, const std::string& output) {
   SOTTO_TRY(check_plot_path(output));
   std::vector<Chart> drawn;
@@ -142,15 +149,14 @@ Expected<std::string> gnuplot_script(const std::vector<Chart>& charts, const std
   const bool svg = output.ends_with(".svg");
   const int scale = svg ? 1 : 2;
   std::string script = fmt::format(
-      "set encoding utf8\nset terminal {} size {},{} font 'sans,{}' {}\nset output {}\n"
+      "set encoding utf8\nset terminal {} size {},{} font 'sans,{}' {}\n"
       "set border 3 lc rgb '#5b6570'\nset tics nomirror textcolor rgb '#1c2126'\n"
       "set grid lc rgb '#dfe3e7' lt 1\nset format '%g'\n",
       svg ? "svg" : "pngcairo",
       scale * columns * kWidth,
       scale * rows * (kHeight + kLine * key_lines),
       svg ? 13 : 20,
-      svg ? "background '#ffffff'" : "linewidth 2",
-      quoted(output));
+      svg ? "background '#ffffff'" : "linewidth 2");
   for (std::size_t k = 0; k < drawn.size(); ++k)
     for (std::size_t s = 0; s < drawn[k].series.size(); ++s) add_data(script, drawn[k], k, s);
   if (drawn.size() > 1) script += fmt::format("set multiplot layout {},{}\n", rows, columns);

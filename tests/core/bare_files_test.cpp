@@ -22,7 +22,6 @@ const std::map<std::string, std::string> kExempt = {
     {"sotto/data/fetch/fetch.cpp", "public downloads, whose checksums are known"},
     {"sotto/reproduce/data_sets.cpp", "copies of public data"},
     {"apps/sotto/cmd_reproduce.cpp", "results of public data"},
-    {"apps/sotto/run_outputs.cpp", "a pipe to gnuplot"},
 };
 
 const std::regex kCall(

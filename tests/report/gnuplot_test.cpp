@@ -17,7 +17,7 @@ TEST(Gnuplot, DrawsSeriesBandsAndGaps) {
   ASSERT_TRUE(script) << script.error().message;
   EXPECT_THAT(*script,
               AllOf(HasSubstr("set terminal svg"),
-                    HasSubstr("set output 'out.svg'"),
+                    Not(HasSubstr("\nset output")),
                     HasSubstr("set title 'It''s' noenhanced"),
                     HasSubstr("set logscale y"),
                     HasSubstr("1 2 1 3\n2 NaN NaN 1\n"),
@@ -35,7 +35,6 @@ TEST(Gnuplot, PutsSeveralChartsIntoAGrid) {
   ASSERT_TRUE(script) << script.error().message;
   EXPECT_THAT(*script,
               AllOf(HasSubstr("set terminal pngcairo"),
-                    HasSubstr("set output 'it''s.png'"),
                     HasSubstr("set multiplot layout 2,2"),
                     HasSubstr("unset logscale y"),
                     HasSubstr("dt 2")));
@@ -46,6 +45,16 @@ TEST(Gnuplot, RefusesOtherFilesAndNothing) {
   EXPECT_THAT(gnuplot_script({kChart}, "out.pdf").error().message, HasSubstr("'out.pdf'"));
   EXPECT_THAT(gnuplot_script({{"t", "x", "y"}}, "out.svg").error().message,
               HasSubstr("nothing to plot"));
+}
+
+TEST(Gnuplot, AWholeDrawingHasItsEnd) {
+  EXPECT_TRUE(is_whole_drawing("<svg>\n</svg>\n\n", "out.svg"));
+  EXPECT_FALSE(is_whole_drawing("<svg>\n</sv", "out.svg"));
+  EXPECT_FALSE(is_whole_drawing("", "out.svg"));
+  const std::string png("\x89PNG\0\0\0\0IEND\xae\x42\x60\x82", 16);
+  EXPECT_TRUE(is_whole_drawing(png, "out.png"));
+  EXPECT_FALSE(is_whole_drawing(png.substr(0, 15), "out.png"));
+  EXPECT_FALSE(is_whole_drawing(png, "out.svg"));
 }
 
 }  // namespace

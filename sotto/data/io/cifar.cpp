@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::int64_t kPixels = 3 * 32 * 32;
 
-/// The files that a path names, in order.
-Expected<std::vector<std::string>> files_of(const std::string& path, CifarKind kind) {
+}  // namespace
+
+Expected<std::vector<std::string>> cifar_files(const std::string& path, CifarKind kind) {
   std::vector<std::string> files;
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
@@ -43,13 +44,11 @@ Expected<std::vector<std::string>> files_of(const std::string& path, CifarKind k
   return files;
 }
 
-}  // namespace
-
 Expected<LoadedData> read_cifar(const std::string& path,
                                 CifarKind kind,
                                 const ReadOptions& options) {
   SOTTO_TRY(check_options(options));
-  SOTTO_ASSIGN(const auto files, files_of(path, kind));
+  SOTTO_ASSIGN(const auto files, cifar_files(path, kind));
   const std::int64_t label_bytes = kind == CifarKind::kTen ? 1 : 2;
   const std::int64_t record = label_bytes + kPixels;
   const std::int64_t classes = kind == CifarKind::kTen ? 10 : 100;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sotto/data/dataset.hpp"
 
@@ -9,6 +10,9 @@ namespace sotto {
 /// Which of the two sets: CIFAR-10 records have one label byte, CIFAR-100 records a coarse and a
 /// fine one, of which the fine one is taken.
 enum class CifarKind { kTen, kHundred };
+
+/// The files that read_cifar() reads for this path, in order.
+Expected<std::vector<std::string>> cifar_files(const std::string& path, CifarKind kind);
 
 /// Reads the official binary files: records of label bytes and 3 x 32 x 32 pixels, channel by
 /// channel, scaled from the declared range [0, 255] to [0, 1]. `path` is a file, several files with

@@ -1,0 +1,307 @@
+// What every verb reads is left alone by what it writes, whatever paths lead to it; and a plot that
+// can't be drawn whole leaves the old one in place.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/support/command.hpp"
+
+namespace sotto::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+constexpr const char* kNetwork = R"(input = [2]
+loss = "softmax"
+[[layer]]
+kind = "dense"
+outputs = 2
+)";
+
+constexpr const char* kSchema = R"([file]
+header = true
+[[column]]
+name = "x"
+kind = "numeric"
+min = -1
+max = 1
+[[column]]
+name = "y"
+kind = "label"
+positive = "sick"
+negative = "well"
+)";
+
+/// A folder with one file of each kind that a command reads.
+class Collisions : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fs::create_directory(dir_.file("my,data"));
+    fs::create_directory_symlink("my,data", dir_.file("link"));
+    dir_.write("d.svm", small_libsvm());
+    dir_.write("my,data/t.svm", small_libsvm());
+    dir_.write("test.svm", small_libsvm(50));
+    dir_.write("key", std::string(32, 'k'));
+    dir_.write("c.toml", "steps = 2\n");
+    dir_.write("p.txt", "1 0\n0 1\n-1 0\n");
+    dir_.write("net.toml", kNetwork);
+  }
+
+  std::string file(const std::string& name) const { return dir_.file(name); }
+
+  CommandResult train(const Words& more, const std::string& method = "dp-sgd") const {
+    Words words = {"train", "--method", method, "--delta", "1e-5", "--epsilon", "1", "--threads"};
+    words.insert(words.end(), {"1", "--dim", "2", "-q"});
+    words.insert(words.end(), more.begin(), more.end());
+    return sotto(words);
+  }
+  CommandResult train_linear(Words more) const {
+    more.insert(more.begin(), {"--row-norm", "1"});
+    return train(more);
+  }
+
+  /// The command is refused as one that is wrong, and no file is made, changed or gone.
+  template <class Run>
+  void expect_refused(const Run& run, const std::string& what) const {
+    const auto before = files();
+    const CommandResult result = run();
+    EXPECT_EQ(result.code, 2) << what << result.err;
+    EXPECT_THAT(result.err, HasSubstr("Choose ")) << what;
+    EXPECT_EQ(files(), before) << what;
+  }
+  void expect_refused(const Words& words) const {
+    expect_refused([&] { return sotto(words); }, words[0] + " " + words[1]);
+  }
+
+  std::map<std::string, std::string> files() const {
+    std::map<std::string, std::string> found;
+    for (const auto& entry : fs::recursive_directory_iterator(dir_.file("")))
+      if (entry.is_regular_file()) found[entry.path().string()] = TempDir::read(entry.path());
+    return found;
+  }
+
+  TempDir dir_;
+};
+
+TEST_F(Collisions, NothingThatTrainReadsIsWrittenOver) {
+  const std::vector<std::pair<std::string, Words>> inputs = {
+      {"key", {"--journal-key", file("key")}},
+      {"c.toml", {"--config", file("c.toml")}},
+      {"c.toml", {"--config=" + file("c.toml")}},
+      {"test.svm", {"--test", file("test.svm")}},
+      {"d.svm", {}}};
+  for (const auto& [name, given] : inputs)
+    for (const char* option : {"--record", "--report", "--checkpoint", "MODEL"}) {
+      Words words = given;
+      const bool model = option == std::string("MODEL");
+      if (!model) words.insert(words.end(), {option, file(name)});
+      words.insert(words.end(), {file("d.svm"), model ? file(name) : file("m.json")});
+      expect_refused([&] { return train_linear(words); }, std::string(option) + " over " + name);
+    }
+}
+
+TEST_F(Collisions, NeitherConstraintsNorNetworks) {
+  for (const char* option : {"--record", "--checkpoint"}) {
+    expect_refused(
+        [&] {
+          return train({"--row-max",
+                        "1",
+                        "--constraint",
+                        "polytope:" + file("p.txt"),
+                        option,
+                        file("p.txt"),
+                        file("d.svm"),
+                        file("m.json")},
+                       "dp-fw-l1");
+        },
+        "a polytope");
+    for (const char* read : {"net.toml", "key", "d.svm"})
+      expect_refused(
+          [&] {
+            return train({"--model",
+                          file("net.toml"),
+                          "--journal-key",
+                          file("key"),
+                          "--classes",
+                          "-1,1",
+                          option,
+                          file(read),
+                          file("d.svm"),
+                          file("m.json")});
+          },
+          read);
+  }
+}
+
+TEST_F(Collisions, NothingThatOtherVerbsReadIsWrittenOver) {
+  ASSERT_EQ(train({"--model",
+                   "softmax",
+                   "--classes",
+                   "-1,1",
+                   "--steps",
+                   "2",
+                   file("d.svm"),
+                   file("pre.json")})
+                .code,
+            0);
+  ASSERT_EQ(
+      train_linear({"--steps", "2", "--record", file("r.svg"), file("d.svm"), file("m.json")}).code,
+      0);
+  fs::create_hard_link(file("m.json"), file("m.onnx"));
+  for (const char* output : {"--report", "--journal"}) {
+    Words words = {"audit",        "--one-run",
+                   "--method",     "dp-sgd",
+                   "--model",      "softmax",
+                   "--classes",    "-1,1",
+                   "--dim",        "2",
+                   "--epsilon",    "8",
+                   "--delta",      "1e-5",
+                   "--steps",      "2",
+                   "--canaries",   "10",
+                   "--pretrained", file("pre.json"),
+                   output,         file("pre.json")};
+    if (output != std::string("--journal")) words.insert(words.end(), {"--journal", file("j")});
+    words.push_back(file("d.svm"));
+    expect_refused(words);
+  }
+  for (const char* output : {"--report", "--roc", "--resume"})
+    expect_refused({"audit",
+                    "--method",
+                    "dp-sgd",
+                    "--runs",
+                    "100",
+                    "--epsilon",
+                    "1",
+                    "--delta",
+                    "1e-5",
+                    "--model",
+                    file("net.toml"),
+                    output,
+                    file("net.toml")});
+  expect_refused({"export", file("m.json"), file("m.onnx")});
+  expect_refused({"report", file("r.svg"), "--plot", file("r.svg")});
+  expect_refused({"report", file("r.svg"), "--out", file("r.svg")});
+  expect_refused({"predict", file("d.svm"), file("m.json"), file("my,data/../d.svm")});
+  expect_refused({"predict", file("my,data/t.svm"), file("m.json"), file("link/t.svm")});
+  expect_refused({"data", "convert", "--dim", "2", file("my,data/t.svm"), file("link/t.svm")});
+  expect_refused(
+      {"data", "convert", "--dim", "2", file("d.svm"), file("x.npy") + "," + file("d.svm")});
+  expect_refused({"data", "make", "linear", file("x.npy") + "," + file("x.npy")});
+  expect_refused({"account",
+                  "--event",
+                  "gaussian(1)",
+                  "--neighbours",
+                  "zero-out",
+                  "--curve",
+                  "--journal-key",
+                  file("key"),
+                  "--html",
+                  file("key")});
+}
+
+TEST_F(Collisions, PairsAreTwoFiles) {
+  ASSERT_EQ(
+      sotto({"data", "convert", "--dim", "2", file("d.svm"), file("x.npy") + "," + file("y.npy")})
+          .code,
+      0);
+  for (const char* part : {"x.npy", "y.npy"})
+    expect_refused(
+        [&] {
+          return train({"--row-norm",
+                        "1",
+                        "--classes",
+                        "-1,1",
+                        "--record",
+                        file(part),
+                        file("x.npy") + "," + file("y.npy"),
+                        file("m.json")});
+        },
+        part);
+}
+
+TEST_F(Collisions, CommasHideNoFile) {
+  expect_refused(
+      [&] {
+        return train_linear(
+            {"--record", file("link/t.svm"), file("my,data/t.svm"), file("m.json")});
+      },
+      "data in a folder with a comma");
+  expect_refused(
+      [&] {
+        return train_linear({"--record", file("my,data/../m.json"), file("d.svm"), file("m.json")});
+      },
+      "a record by way of such a folder");
+  const auto run = train_linear({"--steps",
+                                 "2",
+                                 "--record",
+                                 file("link/r,1.json"),
+                                 file("d.svm"),
+                                 file("my,data/run,1.json")});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(fs::exists(file("my,data/run,1.json.journal")));
+}
+
+/// A rescued model takes no name that is taken: not even that of a file which the command read.
+TEST_F(Collisions, ARescuedModelTakesAFreeName) {
+  const std::string rows = "x,y\n0.5,sick\n-0.5,well\n0.6,sick\n-0.4,well\n";
+  const std::string data = dir_.write("sotto-model-rescued.json", rows);
+  dir_.write("schema.toml", kSchema);
+  fs::create_directory(file("gone"));
+  ASSERT_EQ(::mkfifo(file("pipe").c_str(), 0600), 0);
+  // Who reads the schema has found the model's folder to be there; then it goes.
+  const auto result =
+      sotto({"train", "--method", "gd", "-q", "--schema", file("pipe"), data, file("gone/m.json")},
+            "(exec 3>" + quoted(file("pipe")) + "; rmdir " + quoted(file("gone")) + "; cat " +
+                quoted(file("schema.toml")) + " >&3) & TMPDIR=" + quoted(file("")));
+  EXPECT_EQ(result.code, 6) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("sotto-model-rescued-2.json instead"));
+  EXPECT_EQ(TempDir::read(data), rows);
+  EXPECT_THAT(TempDir::read(file("sotto-model-rescued-2.json")), HasSubstr("sotto_model"));
+}
+
+/// `gnuplot` as this text says, for one command.
+CommandResult report_with(const TempDir& dir, const std::string& gnuplot, const std::string& plot) {
+  fs::create_directories(dir.file("bin"));
+  const std::string program = dir.write("bin/gnuplot", "#!/bin/sh\n" + gnuplot);
+  ::chmod(program.c_str(), 0755);
+  return sotto({"report", dir.file("r.json"), "--plot", dir.file(plot)},
+               "PATH=" + quoted(dir.file("bin")) + ":$PATH;");
+}
+
+TEST_F(Collisions, APlotIsWholeOrTheOldOne) {
+  ASSERT_EQ(
+      train_linear({"--steps", "2", "--record", file("r.json"), file("d.svm"), file("m.json")})
+          .code,
+      0);
+  for (const std::string& name : {std::string("p.svg"), std::string("p.png")}) {
+    dir_.write(name, "old");
+    for (const char* gnuplot : {"cat >/dev/null; echo '<svg>'",
+                                "cat >/dev/null; echo '<svg></svg>'; exit 1",
+                                "echo '<svg></svg>'; kill -9 $$",
+                                "exit 0"}) {
+      const auto result = report_with(dir_, gnuplot, name);
+      EXPECT_EQ(result.code, 6) << gnuplot << result.err;
+      EXPECT_THAT(result.err, HasSubstr(name + " is not drawn")) << gnuplot;
+      EXPECT_EQ(TempDir::read(file(name)), "old") << gnuplot;
+    }
+  }
+  const auto drawn = report_with(dir_, "cat >/dev/null; echo '<svg></svg>'", "p.svg");
+  EXPECT_EQ(drawn.code, 0) << drawn.err;
+  EXPECT_EQ(TempDir::read(file("p.svg")), "<svg></svg>\n");
+  // A disk without room, as far as one can have that without a mount.
+  const auto full = sotto({"report", file("r.json"), "--plot", file("p.svg")},
+                          "PATH=" + quoted(file("bin")) + ":$PATH; ulimit -f 0;");
+  EXPECT_EQ(full.code, 6) << full.err;
+  EXPECT_EQ(TempDir::read(file("p.svg")), "<svg></svg>\n");
+}
+
+}  // namespace
+}  // namespace sotto::testing
