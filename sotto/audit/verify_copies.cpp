@@ -215,8 +215,10 @@ void check_plan(const json& record, const json& statement, Relation relation, Ch
   if (!(*multiplier > 1 / kLargest && *multiplier < kLargest) || *n > kMost || *dimension < 1 ||
       *dimension > kMost)
     return checks.require("settings", false, "a number is out of range");
-  const auto method = find_method(*name);
-  if (!method) return checks.require("settings", false, "there is no method " + *name);
+  // `auto` states what it chose, and the settings of that.
+  const std::string chosen = setting(record, "chosen_method").value_or(*name);
+  const auto method = find_method(*name == "auto" ? chosen : *name);
+  if (!method) return checks.require("settings", false, "there is no method " + chosen);
   PublicFacts facts;
   facts.problem.n = *n;
   facts.problem.dimension = *dimension;
