@@ -196,15 +196,6 @@ void check_epsilons(const json& record,
         "epsilon_lower", *lower <= *claimed * (1 + kLastDigits), "it is above the claim");
 }
 
-/// The method whose plan the record states: `auto` runs another one, which its settings name.
-std::string planning_method(const std::string& name, const json& settings) {
-  if (name == "auto")
-    for (const json& each : settings)
-      if (value<std::string>(each, "name") == "chosen_method")
-        return value<std::string>(each, "value").value_or(name);
-  return name;
-}
-
 /// What the method plans with the settings that the record states.
 void check_plan(const json& record, const json& statement, Relation relation, Checks& checks) {
   const auto name = value<std::string>(record, "method");
@@ -224,8 +215,10 @@ void check_plan(const json& record, const json& statement, Relation relation, Ch
   if (!(*multiplier > 1 / kLargest && *multiplier < kLargest) || *n > kMost || *dimension < 1 ||
       *dimension > kMost)
     return checks.require("settings", false, "a number is out of range");
-  const auto method = find_method(planning_method(*name, *settings));
-  if (!method) return checks.require("settings", false, "there is no method " + *name);
+  // `auto` states what it chose, and the settings of that.
+  const std::string chosen = setting(record, "chosen_method").value_or(*name);
+  const auto method = find_method(*name == "auto" ? chosen : *name);
+  if (!method) return checks.require("settings", false, "there is no method " + chosen);
   PublicFacts facts;
   facts.problem.n = *n;
   facts.problem.dimension = *dimension;

@@ -356,6 +356,9 @@ Expected<AppendLog> AppendLog::open(const std::string& path) {
   if (file.descriptor() < 0 && errno == ENOENT)
     file = OpenFile(
         retried([&] { return system.open(path.c_str(), kFlags | O_CREAT | O_EXCL, 0600); }));
+  // Another run made it since: which of the two goes on is for the lock to say.
+  if (file.descriptor() < 0 && errno == EEXIST)
+    file = OpenFile(retried([&] { return system.open(path.c_str(), kFlags, 0); }));
   if (file.descriptor() < 0) {
     if (errno == EINTR && stop_requested()) return stopped_early();
     if (errno == ELOOP)

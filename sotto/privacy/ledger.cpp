@@ -182,8 +182,14 @@ Expected<void> Ledger::reserve(Account& account, std::int64_t samples) {
   }
   constexpr std::int64_t kShare = 16;
   const std::int64_t chunk = std::max<std::int64_t>(1, account.spent / kShare);
-  // Beside lost releases only as many as were found to fit.
-  const std::int64_t fitting = !has_lost_ ? left : roomy_ == &account ? std::min(room_, left) : 1;
+  // Beside lost releases only as many as were found to fit; and one by one while others may be
+  // asked for, which would be found to fit without what is reserved here.
+  const bool alone = std::all_of(accounts_.begin(), accounts_.end(), [&](const auto& each) {
+    return &each.second == &account || each.second.planned == each.second.spent;
+  });
+  const std::int64_t fitting = !has_lost_                    ? left
+                               : roomy_ == &account && alone ? std::min(room_, left)
+                                                             : 1;
   const std::int64_t count = std::min(chunk, std::max<std::int64_t>(1, fitting));
   const nlohmann::json line = {{"run", options_.run},
                                {"charge", to_string(account.term)},

@@ -3,8 +3,11 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <memory>
+#include <new>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/memory.hpp"
 #include "sotto/random/erase.hpp"
 
 namespace sotto::internal {
@@ -47,10 +50,13 @@ void go_to(EVP_CIPHER_CTX* cipher, std::uint64_t branch, std::uint64_t position)
 CounterMode::CounterMode(const Key& key)
     : key_(EVP_CIPHER_CTX_new()), running_(EVP_CIPHER_CTX_new()) {
   const std::array<unsigned char, kBlockBytes> counter{};
-  SOTTO_CHECK(key_ && running_ &&
-              EVP_EncryptInit_ex2(key_, EVP_aes_256_ctr(), key.data(), counter.data(), nullptr) ==
-                  1 &&
-              EVP_CIPHER_CTX_copy(running_, key_) == 1);
+  if (key_ && running_ &&
+      EVP_EncryptInit_ex2(key_, EVP_aes_256_ctr(), key.data(), counter.data(), nullptr) == 1 &&
+      EVP_CIPHER_CTX_copy(running_, key_) == 1)
+    return;
+  EVP_CIPHER_CTX_free(key_);
+  EVP_CIPHER_CTX_free(running_);
+  throw std::bad_alloc();
 }
 
 CounterMode::~CounterMode() {
@@ -72,11 +78,11 @@ void CounterMode::generate(std::uint64_t position, std::span<std::byte> out) {
 }
 
 void CounterMode::generate_shared(std::uint64_t position, std::span<std::byte> out) const {
-  EVP_CIPHER_CTX* mine = EVP_CIPHER_CTX_new();
-  SOTTO_CHECK(mine && EVP_CIPHER_CTX_copy(mine, key_) == 1);
-  go_to(mine, branch_, position);
-  encrypt_zeros(mine, out);
-  EVP_CIPHER_CTX_free(mine);
+  const std::unique_ptr<EVP_CIPHER_CTX, decltype(&EVP_CIPHER_CTX_free)> mine(EVP_CIPHER_CTX_new(),
+                                                                             &EVP_CIPHER_CTX_free);
+  check_memory(mine && EVP_CIPHER_CTX_copy(mine.get(), key_) == 1);
+  go_to(mine.get(), branch_, position);
+  encrypt_zeros(mine.get(), out);
 }
 
 }  // namespace sotto::internal

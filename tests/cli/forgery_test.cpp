@@ -142,6 +142,35 @@ TEST(HonestRecords, HoldForEveryMethod) {
   EXPECT_GT(tried, 25);
 }
 
+// Its plan follows from the settings of the method that it chose, not from its own.
+TEST(HonestRecords, OfAutoHoldAtEveryBudget) {
+  std::set<std::string> plans;
+  for (const char* epsilon : {"0.3", "1", "3", "10"}) {
+    const TempDir dir;
+    const CommandResult trained_run = sotto({"train",
+                                             "--quiet",
+                                             "--method",
+                                             "auto",
+                                             "--epsilon",
+                                             epsilon,
+                                             "--delta",
+                                             "1e-5",
+                                             "--dim",
+                                             "2",
+                                             "--row-norm",
+                                             "1.5",
+                                             "--record",
+                                             dir.file("run.json"),
+                                             dir.write("rows.svm", small_libsvm(100)),
+                                             dir.file("model.json")});
+    ASSERT_EQ(trained_run.code, 0) << trained_run.err;
+    const CommandResult verified = sotto({"verify", dir.file("run.json")});
+    EXPECT_EQ(verified.code, 0) << epsilon << "\n" << verified.out;
+    plans.insert(json::parse(TempDir::read(dir.file("run.json"))).at("steps").dump());
+  }
+  EXPECT_GT(plans.size(), 1u);
+}
+
 TEST_P(Forgeries, AnHonestRecordHolds) {
   const TempDir dir;
   const Files files = trained(dir, GetParam());

@@ -160,6 +160,31 @@ TEST(AppendLog, IsARegularFileOfOurs) {
   }
 }
 
+/// Another program makes the file, and locks it, just before this one does.
+class Overtaken final : public FileSystem {
+ public:
+  int open(const char* path, int flags, mode_t mode) override {
+    if ((flags & O_EXCL) != 0) {
+      theirs = ::open(path, O_RDWR | O_CREAT, 0600);
+      EXPECT_EQ(FileSystem::lock(theirs), 0);
+    }
+    return FileSystem::open(path, flags, mode);
+  }
+  int theirs = -1;
+};
+
+TEST(AppendLog, TellsWhoWasOvertakenThatAnotherRunIsWriting) {
+  const TempDir dir;
+  Overtaken disk;
+  const FileSystemInUse in_use(disk);
+  const auto log = AppendLog::open(dir.file("log"));
+  ASSERT_FALSE(log);
+  EXPECT_EQ(log.error().kind, ErrorKind::kIo);
+  EXPECT_THAT(log.error().message, HasSubstr("another run is writing to it"));
+  ::close(disk.theirs);
+  EXPECT_TRUE(AppendLog::open(dir.file("log")));
+}
+
 TEST(AppendLog, StopsWhereItsNameDoesNotLeadToIt) {
   for (const char* how : {"removed", "replaced", "longer", "shorter"}) {
     const TempDir dir;

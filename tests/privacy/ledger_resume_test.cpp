@@ -119,6 +119,39 @@ TEST(LedgerResume, TheTwinThatForgetsWhatWasLostOverspends) {
   EXPECT_THAT(ledger.error().message, HasSubstr("cut back"));
 }
 
+// Lines reserve several charges, of each kind its own: a crash at any moment must leave a journal
+// that its budget can have granted, or nobody could read it or go on with its run.
+TEST(LedgerResume, WhatIsReservedOfAllKindsStaysWithinTheBudget) {
+  const TempDir dir;
+  constexpr int kSteps = 500;
+  const auto plan = [](double z) { return Event::compose({steps(100, z), steps(400, 2 * z)}); };
+  const double z = *calibrate_noise(plan, *ideal_target(kBudget, kSteps));
+  const auto step = [&](int t) { return Event::gaussian(t % 5 == 0 ? z : 2 * z, kRelation); };
+  LedgerOptions options = options_in(dir);
+  options.plan = plan(z);
+  options.planned_samples = kSteps;
+  {
+    auto ledger = Ledger::open(options);
+    for (int t = 0; t < 250; ++t) ASSERT_TRUE(ledger->charge(step(t), 1));
+  }
+  options.resume =
+      LedgerResume{*canonical(Event::compose({steps(48, z), steps(192, 2 * z)})), 240, {}};
+  auto ledger = Ledger::open(options);
+  ASSERT_TRUE(ledger) << ledger.error().message;
+  int t = 240;
+  for (; t < kSteps && ledger->charge(step(t), 1); ++t) {
+    if (t < 420) continue;  // there is room
+    const auto runs = read_journal(options.journal_path);
+    ASSERT_TRUE(runs) << runs.error().message;
+    const auto cost = price(runs->front(), kBudget.delta);
+    ASSERT_TRUE(cost) << "step " << t << ": " << cost.error().message;
+    EXPECT_LE(*cost, kBudget.epsilon);
+  }
+  // What was lost, the rest of groups among it, costs some steps at the end and not many.
+  EXPECT_LT(t, kSteps);
+  EXPECT_GT(t, kSteps - 80);
+}
+
 TEST(LedgerResume, NoiseGivenByHandIsHeldToThePriceOfThePlan) {
   const TempDir dir;
   LedgerOptions options = crashed(dir);
