@@ -295,7 +295,9 @@ TEST_P(Conformance, AnEarlyStopSpendsNoMoreAndGivesAModel) {
   EXPECT_EQ(result->w.size(), 3);
   const Plan plan = method.optimizer->plan(facts(Relation::kZeroOut).problem, 3.5);
   // A filter has no plan that could cover it.
-  if (plan.filter.empty()) EXPECT_EQ(not_covered(plan.event, oracle.spent()), 0);
+  if (plan.filter.empty()) {
+    EXPECT_EQ(not_covered(plan.event, oracle.spent()), 0);
+  }
 }
 
 TEST_P(Conformance, ShowsItsStateOnceIfItsRunsCanBeContinuedAndElseNever) {
