@@ -1,11 +1,13 @@
 #include <sys/prctl.h>
 
 #include "command_line.hpp"
+#include "out_of_memory.hpp"
 #include "signals.hpp"
 
 int main(int argc, char** argv) {
   // Neither rows nor the noise's keys in a core dump, nor for a debugger of another program.
   ::prctl(PR_SET_DUMPABLE, 0);
   sotto::app::install_signals();
+  sotto::app::install_out_of_memory();
   return sotto::app::run_command_line({argv + 1, argv + argc});
 }

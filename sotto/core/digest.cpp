@@ -7,6 +7,7 @@
 #include <array>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/reserve.hpp"
 
 namespace sotto {
 namespace {
@@ -23,8 +24,8 @@ std::string hexadecimal(std::string_view bytes) {
 
 std::string sha256_bytes(std::string_view bytes) {
   std::array<unsigned char, kBytes> out;
-  SOTTO_CHECK(EVP_Digest(bytes.data(), bytes.size(), out.data(), nullptr, EVP_sha256(), nullptr) ==
-              1);
+  require_memory(
+      EVP_Digest(bytes.data(), bytes.size(), out.data(), nullptr, EVP_sha256(), nullptr) == 1);
   return {reinterpret_cast<const char*>(out.data()), out.size()};
 }
 
@@ -33,14 +34,14 @@ std::string sha256(std::string_view bytes) { return hexadecimal(sha256_bytes(byt
 std::string hmac_sha256(std::string_view key, std::string_view bytes) {
   std::array<unsigned char, kBytes> out;
   unsigned int size = 0;
-  SOTTO_CHECK(HMAC(EVP_sha256(),
-                   key.data(),
-                   static_cast<int>(key.size()),
-                   reinterpret_cast<const unsigned char*>(bytes.data()),
-                   bytes.size(),
-                   out.data(),
-                   &size) != nullptr &&
-              size == kBytes);
+  require_memory(HMAC(EVP_sha256(),
+                      key.data(),
+                      static_cast<int>(key.size()),
+                      reinterpret_cast<const unsigned char*>(bytes.data()),
+                      bytes.size(),
+                      out.data(),
+                      &size) != nullptr);
+  SOTTO_CHECK(size == kBytes);
   return hexadecimal({reinterpret_cast<const char*>(out.data()), out.size()});
 }
 

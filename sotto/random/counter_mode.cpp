@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/reserve.hpp"
 #include "sotto/random/erase.hpp"
 
 namespace sotto::internal {
@@ -36,7 +37,7 @@ void go_to(EVP_CIPHER_CTX* cipher, std::uint64_t branch, std::uint64_t position)
     counter[15 - byte] = static_cast<unsigned char>(block >> (8 * byte));
     counter[7 - byte] = static_cast<unsigned char>(branch >> (8 * byte));
   }
-  SOTTO_CHECK(EVP_EncryptInit_ex2(cipher, nullptr, nullptr, counter.data(), nullptr) == 1);
+  require_memory(EVP_EncryptInit_ex2(cipher, nullptr, nullptr, counter.data(), nullptr) == 1);
   std::array<std::byte, CounterMode::kBlockBytes> skipped;
   encrypt_zeros(cipher, std::span(skipped).first(position % CounterMode::kBlockBytes));
   erase(skipped.data(), skipped.size());
@@ -47,10 +48,10 @@ void go_to(EVP_CIPHER_CTX* cipher, std::uint64_t branch, std::uint64_t position)
 CounterMode::CounterMode(const Key& key)
     : key_(EVP_CIPHER_CTX_new()), running_(EVP_CIPHER_CTX_new()) {
   const std::array<unsigned char, kBlockBytes> counter{};
-  SOTTO_CHECK(key_ && running_ &&
-              EVP_EncryptInit_ex2(key_, EVP_aes_256_ctr(), key.data(), counter.data(), nullptr) ==
-                  1 &&
-              EVP_CIPHER_CTX_copy(running_, key_) == 1);
+  require_memory(
+      key_ && running_ &&
+      EVP_EncryptInit_ex2(key_, EVP_aes_256_ctr(), key.data(), counter.data(), nullptr) == 1 &&
+      EVP_CIPHER_CTX_copy(running_, key_) == 1);
 }
 
 CounterMode::~CounterMode() {
@@ -73,7 +74,7 @@ void CounterMode::generate(std::uint64_t position, std::span<std::byte> out) {
 
 void CounterMode::generate_shared(std::uint64_t position, std::span<std::byte> out) const {
   EVP_CIPHER_CTX* mine = EVP_CIPHER_CTX_new();
-  SOTTO_CHECK(mine && EVP_CIPHER_CTX_copy(mine, key_) == 1);
+  require_memory(mine && EVP_CIPHER_CTX_copy(mine, key_) == 1);
   go_to(mine, branch_, position);
   encrypt_zeros(mine, out);
   EVP_CIPHER_CTX_free(mine);

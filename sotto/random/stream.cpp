@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/reserve.hpp"
 #include "sotto/random/counter_mode.hpp"
 #include "sotto/random/erase.hpp"
 
@@ -49,7 +50,7 @@ Key derived_key(std::uint64_t seed, Purpose purpose, std::uint64_t instance) {
   *out++ = static_cast<unsigned char>(purpose);
   append(instance);
   Key key;
-  SOTTO_CHECK(
+  require_memory(
       EVP_Digest(message.data(), message.size(), key.data(), nullptr, EVP_sha256(), nullptr) == 1);
   return key;
 }

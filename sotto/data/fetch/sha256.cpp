@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/reserve.hpp"
 #include "sotto/data/fetch/fetch.hpp"
 #include "sotto/data/io/input_file.hpp"
 
@@ -15,7 +16,7 @@ Expected<std::string> sha256_of_file(const std::string& path) {
   SOTTO_ASSIGN(InputFile file, InputFile::open_as_it_is(path));
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
                                                                         &EVP_MD_CTX_free);
-  SOTTO_CHECK(context && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1);
+  require_memory(context && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1);
   std::vector<char> block(1 << 16);
   for (std::size_t got = block.size(); got == block.size();) {
     SOTTO_ASSIGN(got, file.read(block));
