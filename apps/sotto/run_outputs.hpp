@@ -23,6 +23,7 @@ class RunOutputs {
   /// the latter.
   Expected<void> check(const std::vector<NamedPath>& read, std::vector<NamedPath> written) const;
   bool wanted() const;
+  const std::string& record_path() const { return record_path_; }
   /// Completes the record (command line, options with their origin, prices over time) and writes
   /// what was asked for.
   Expected<void> write(RunRecord& record) const;
