@@ -13,8 +13,16 @@
 namespace sotto::app {
 namespace {
 
+/// More than an exception takes.
+constexpr std::size_t kSome = 1 << 12;
+
 bool memory_ran_out() noexcept {
-  if (!std::current_exception()) return false;
+  // Where there is not even room for an exception, there is none.
+  if (!std::current_exception()) {
+    void* volatile some = std::malloc(kSome);  // which is not to be optimized away
+    std::free(some);
+    return some == nullptr;
+  }
   try {
     throw;
   } catch (const std::bad_alloc&) {
@@ -30,9 +38,6 @@ bool memory_ran_out() noexcept {
   remove_temporary_files();
   ::_exit(kIoFailure);
 }
-
-// Before the constructors of other static objects.
-[[gnu::constructor(101)]] void install_early() { install_out_of_memory(); }
 
 }  // namespace
 
