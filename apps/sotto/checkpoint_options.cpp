@@ -6,7 +6,6 @@
 
 #include "printer.hpp"
 #include "sotto/core/directed_text.hpp"
-#include "sotto/core/file.hpp"
 
 namespace sotto::app {
 namespace {
@@ -76,11 +75,6 @@ void CheckpointArguments::tell_interrupted(const RunRecord& record,
         costs,
         path,
         resume ? " again" : " with --resume");
-}
-
-Expected<void> CheckpointArguments::remove() const {
-  if (path.empty()) return {};
-  return remove_file(path);
 }
 
 }  // namespace sotto::app

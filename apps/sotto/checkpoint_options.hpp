@@ -24,8 +24,6 @@ struct CheckpointArguments {
   void tell_resumed(const PreparedRun& run) const;
   /// On standard error: what an interrupted run leaves behind, and how to go on.
   void tell_interrupted(const RunRecord& record, const std::string& journal_path) const;
-  /// The model is written: nothing is left to continue.
-  Expected<void> remove() const;
 };
 
 }  // namespace sotto::app

@@ -198,6 +198,20 @@ Expected<int> dry_run(const Request& request, const Arguments& arguments) {
   return kSuccess;
 }
 
+/// All of it but what the run will give.
+Model model_of(const Request& request, const Arguments& arguments, const LoadedFile& data) {
+  Model model;
+  model.method = request.method->name;
+  model.loss = request.loss;
+  model.regularizer = request.regularizer.to_string();
+  model.bias = arguments.data.bias;
+  model.row_norm = arguments.data.row_norm;
+  model.class_names = data.class_names;
+  model.feature_names = data.feature_names;
+  model.schema = data.schema_text;
+  return model;
+}
+
 Expected<int> run_train(const Arguments& arguments) {
   set_thread_count(arguments.threads);
   SOTTO_ASSIGN(Request request, read_request(arguments));
@@ -247,8 +261,10 @@ Expected<int> run_train(const Arguments& arguments) {
                                               fmt::format("{}", fmt::join(data.class_names, ", ")));
   SOTTO_ASSIGN(PreparedRun prepared, prepare(problem, request.train));
   const bool talks = !arguments.quiet && !arguments.json;
-  if (has_finished(prepared, arguments.model_path))
-    return tell_finished(arguments.checkpoint, arguments.model_path);
+  SOTTO_ASSIGN(const bool finished, has_finished(prepared, request.train, arguments.model_path));
+  if (finished) return tell_finished(prepared, arguments.model_path);
+  SOTTO_ASSIGN(request.train.known_lines,
+               known_lines(arguments.model_path, arguments.outputs.record_path()));
   if (talks) print_prepared(prepared, problem, request.train);
   if (talks) arguments.checkpoint.tell_resumed(prepared);
   if (!arguments.quiet)
@@ -264,44 +280,42 @@ Expected<int> run_train(const Arguments& arguments) {
                      {data.table.dim() - (arguments.data.bias ? 1 : 0), data.class_names}));
   }
 
+  Model model = model_of(request, arguments, data);
+  Reserve reserve(memory_to_write(model));
   const GlmEngine engine(data.table, request.loss);
   const std::size_t told = prepared.warnings.size();
   Progress progress(request.method->name, !talks, price_of(prepared));
   KeptIterates iterates(progress, problem.dimension, test && arguments.outputs.wanted());
   SOTTO_ASSIGN(TrainResult result,
                train(engine, problem, request.train, std::move(prepared), iterates));
-  progress.finish();
   RunRecord& record = result.record;
+  record.privacy.test_declared_public = test.has_value();
+  if (!result.interrupted) {
+    // Passed on as a reference, which asks for no memory.
+    const auto complete = [&]() -> const Model& {
+      if (result.w.size() > 0) model.w = std::move(result.w);
+      model.privacy = record.privacy;
+      model.certificate = record.certificate;
+      return model;
+    };
+    SOTTO_TRY(keep_model(std::cref(complete), arguments.model_path, result, reserve));
+  }
+  progress.finish();
   record.loss = to_string(request.loss);
   record.regularizer = request.regularizer.to_string();
   record.constraint = arguments.constraint;
-  record.privacy.test_declared_public = test.has_value();
   record.class_names = data.class_names;
   if (result.interrupted) {
     arguments.checkpoint.tell_interrupted(record, request.train.journal_path);
     return kInterrupted;
   }
-  Model model;
-  model.method = record.method;
-  model.loss = request.loss;
-  model.regularizer = record.regularizer;
-  model.w = result.w;
-  model.bias = arguments.data.bias;
-  model.row_norm = arguments.data.row_norm;
-  model.class_names = data.class_names;
-  model.feature_names = data.feature_names;
-  model.schema = data.schema_text;
-  model.privacy = record.privacy;
-  model.certificate = record.certificate;
-  SOTTO_TRY(keep_model(model, arguments.model_path, result));
 
   if (arguments.unsafe_diagnostics) print_timings(load_seconds, result);
   if (!arguments.quiet)
     for (std::size_t k = told; k < record.warnings.size(); ++k)
       say("warning: {}\n", record.warnings[k]);
   if (test) {
-    record.test =
-        evaluate(test->table, result.w, request.loss, problem.regularizer.value(result.w));
+    record.test = evaluate(test->table, model.w, request.loss, problem.regularizer.value(model.w));
     for (const auto& [step, passes, w] : iterates.take()) {
       const Metrics metrics = evaluate(test->table, w, request.loss, problem.regularizer.value(w));
       record.test_curve.push_back({step, passes, metrics.objective, {}});
@@ -309,10 +323,10 @@ Expected<int> run_train(const Arguments& arguments) {
     }
     const GlmEngine held_out(test->table, request.loss);
     if (held_out.units() >= 2)  // public rows: the test set
-      record.population = population_gradient(held_out, problem, result.w);
+      record.population = population_gradient(held_out, problem, model.w);
   }
 
-  SOTTO_TRY(finish_run(arguments.outputs, record, arguments.checkpoint, arguments.model_path));
+  SOTTO_TRY(finish_run(arguments.outputs, result, arguments.model_path));
 
   if (arguments.json) {
     nlohmann::json json = to_json(record);

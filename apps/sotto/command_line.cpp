@@ -14,6 +14,7 @@
 
 #include "config_file.hpp"
 #include "exit_codes.hpp"
+#include "out_of_memory.hpp"
 #include "printer.hpp"
 #include "sotto/core/version.hpp"
 #include "verbs.hpp"
@@ -101,25 +102,38 @@ int run_verb(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-int run_command_line(const std::vector<std::string>& arguments) {
-  int code = kInternalError;
+namespace {
+
+int run_and_tell(const std::vector<std::string>& arguments) {
   try {
-    code = run_verb(arguments);
+    return run_verb(arguments);
   } catch (const std::bad_alloc&) {
-    say("sotto: not enough memory. What was released until now is in the journal.\n");
-    code = kIoFailure;
+    throw;
   } catch (const std::system_error& error) {
     say("sotto: the system refuses: {}. With fewer --threads it may not. What was released until "
         "now is in the journal.\n",
         error.what());
-    code = kIoFailure;
+    return kIoFailure;
   } catch (const std::exception& error) {
     say("sotto: internal error: {}\nThis is a bug in Sotto; nothing more was released. Please "
         "report it.\n",
         error.what());
+    return kInternalError;
+  }
+}
+
+}  // namespace
+
+int run_command_line(const std::vector<std::string>& arguments) {
+  int code = kIoFailure;
+  try {
+    code = run_and_tell(arguments);
+  } catch (const std::bad_alloc&) {  // also where it ran out while something else was told
+    tell_out_of_memory();
   }
   if (!flush_printed()) {
-    say("sotto: standard output can't be written; what was printed there is not complete.\n");
+    say_to_terminal(
+        "sotto: standard output can't be written; what was printed there is not complete.\n");
     if (code == kSuccess) code = kIoFailure;
   }
   return code;

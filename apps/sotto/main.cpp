@@ -1,8 +1,13 @@
 #include <sys/prctl.h>
 
 #include "command_line.hpp"
+#include "out_of_memory.hpp"
 #include "signals.hpp"
 #include "sotto/core/file.hpp"
+
+// Before the libraries make their static objects, for which memory may not suffice either.
+[[gnu::section(".preinit_array"),
+  gnu::used]] void (*const kBeforeLibraries)() = sotto::app::install_out_of_memory;
 
 int main(int argc, char** argv) {
   sotto::hold_standard_streams();

@@ -125,8 +125,10 @@ Expected<int> train_network(NetworkRequest request) {
                                    std::pair{"the classes", joined(data.class_names)}})
     request.train.checkpoint.facts.emplace_back(name, sha256(text));
   SOTTO_ASSIGN(PreparedRun prepared, prepare(problem, request.train));
-  if (has_finished(prepared, request.model_path))
-    return tell_finished(request.checkpoint, request.model_path);
+  SOTTO_ASSIGN(const bool finished, has_finished(prepared, request.train, request.model_path));
+  if (finished) return tell_finished(prepared, request.model_path);
+  SOTTO_ASSIGN(request.train.known_lines,
+               known_lines(request.model_path, request.outputs.record_path()));
   if (talks) print_prepared(prepared, problem, request.train);
   if (talks) request.checkpoint.tell_resumed(prepared);
   if (!request.quiet)
@@ -140,18 +142,35 @@ Expected<int> train_network(NetworkRequest request) {
   if (features) {
     SOTTO_ASSIGN(engine, NetworkEngine::make(features->table, features->rest));
   }
+  Model model;
+  model.method = prepared.method->name;
+  model.regularizer = request.regularizer.to_string();
+  model.network = to_text(spec);
+  model.w = all;
+  model.class_names = data.class_names;
+  model.feature_names = data.feature_names;
+  Reserve reserve(memory_to_write(model));
   const std::size_t told = prepared.warnings.size();
   Progress progress(prepared.method->name, !talks, price_of(prepared));
   KeptIterates iterates(
       progress, problem.dimension, test && request.outputs.wanted(), kKeptIterates);
   SOTTO_ASSIGN(TrainResult result,
                train(*engine, problem, request.train, std::move(prepared), iterates));
-  progress.finish();
   RunRecord& record = result.record;
-  record.loss = "network";
-  record.regularizer = request.regularizer.to_string();
-  record.network = to_text(spec);
   record.privacy.test_declared_public = test.has_value();
+  if (!result.interrupted) {
+    // Passed on as a reference, which asks for no memory.
+    const auto complete = [&]() -> const Model& {
+      put_trained_part(spec, result.w, model.w);
+      model.privacy = record.privacy;
+      return model;
+    };
+    SOTTO_TRY(keep_model(std::cref(complete), request.model_path, result, reserve));
+  }
+  progress.finish();
+  record.loss = "network";
+  record.regularizer = model.regularizer;
+  record.network = model.network;
   record.class_names = data.class_names;
   if (result.interrupted) {
     request.checkpoint.tell_interrupted(record, request.train.journal_path);
@@ -161,15 +180,6 @@ Expected<int> train_network(NetworkRequest request) {
   if (!request.quiet)
     for (std::size_t k = told; k < record.warnings.size(); ++k)
       say("warning: {}\n", record.warnings[k]);
-  Model model;
-  model.method = record.method;
-  model.regularizer = record.regularizer;
-  model.network = record.network;
-  model.w = with_trained_part(spec, all, result.w);
-  model.class_names = data.class_names;
-  model.feature_names = data.feature_names;
-  model.privacy = record.privacy;
-  SOTTO_TRY(keep_model(model, request.model_path, result));
   if (test) {
     SOTTO_ASSIGN(record.network_test, evaluate_network(test->table, spec, model.w));
     for (const auto& [step, passes, w] : iterates.take()) {
@@ -179,7 +189,7 @@ Expected<int> train_network(NetworkRequest request) {
       if (!metrics.confusion.empty()) record.test_curve.back().accuracy = metrics.accuracy;
     }
   }
-  SOTTO_TRY(finish_run(request.outputs, record, request.checkpoint, request.model_path));
+  SOTTO_TRY(finish_run(request.outputs, result, request.model_path));
   if (request.json) {
     nlohmann::json json = to_json(record);
     for (const char* curve : {"trace", "spending", "test_curve"}) json.erase(curve);

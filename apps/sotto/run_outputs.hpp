@@ -20,6 +20,7 @@ class RunOutputs {
   /// (That none of them is another file of the command has been seen: Verb::check_paths.)
   Expected<void> check() const;
   bool wanted() const;
+  const std::string& record_path() const { return record_path_; }
   /// Completes the record (command line, options with their origin, prices over time) and writes
   /// what was asked for.
   Expected<void> write(RunRecord& record) const;

@@ -60,6 +60,7 @@ class AtomicFile {
 
   Expected<void> write(std::string_view bytes);
   Expected<void> commit();
+  int descriptor() const { return file_.descriptor(); }
 
  private:
   AtomicFile() = default;
@@ -119,6 +120,7 @@ class AppendLog {
   Expected<void> cut(std::int64_t size);
   Expected<void> append(std::string_view bytes);
   const std::string& path() const { return path_; }
+  int descriptor() const { return file_.descriptor(); }
 
  private:
   AppendLog(std::string path, OpenFile file) : path_(std::move(path)), file_(std::move(file)) {}

@@ -9,15 +9,9 @@
 #include "sotto/core/file.hpp"
 #include "sotto/core/json.hpp"
 #include "sotto/core/text.hpp"
-#include "sotto/core/version.hpp"
 #include "sotto/privacy/number_json.hpp"
 
 namespace sotto {
-namespace {
-
-constexpr int kModelVersion = 1;
-
-}  // namespace
 
 std::string seed_mark(const PrivacyStatement& statement) {
   return statement.insecure_seed ? " IF ITS SEED IS SECRET" : "";
@@ -101,24 +95,6 @@ Certificate certificate_from_json(const nlohmann::json& json) {
   return c;
 }
 
-std::string to_text(const Model& model) {
-  nlohmann::ordered_json json = {{"sotto_model", kModelVersion},
-                                 {"made_by", fmt::format("sotto {}", kVersion)},
-                                 {"method", model.method},
-                                 {"privacy", to_json(model.privacy)},
-                                 {"loss", to_string(model.loss)},
-                                 {"regularizer", model.regularizer},
-                                 {"bias", model.bias},
-                                 {"row_norm", model.row_norm},
-                                 {"class_names", model.class_names},
-                                 {"feature_names", model.feature_names},
-                                 {"schema", model.schema},
-                                 {"weights", std::vector<double>(model.w.begin(), model.w.end())}};
-  if (!model.network.empty()) json["network"] = model.network;
-  if (model.certificate) json["certificate"] = to_json(*model.certificate);
-  return json_text(json, 1) + "\n";
-}
-
 Expected<Model> model_from_text(const std::string& text, const std::string& path) {
   const auto json = json_or_discarded(text);
   if (json.is_discarded())
@@ -166,10 +142,6 @@ Expected<Model> model_from_text(const std::string& text, const std::string& path
     return fail(ErrorKind::kBadData,
                 fmt::format("{} misses parts that a model has. Train again.", path));
   }
-}
-
-Expected<void> save_model(const Model& model, const std::string& path) {
-  return write_file_atomically(path, to_text(model));
 }
 
 Expected<Model> load_model(const std::string& path) {

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sotto/core/error.hpp"
@@ -72,13 +75,31 @@ Expected<PrivacyStatement> privacy_from_json(const nlohmann::json& json);
 nlohmann::json to_json(const Certificate& certificate);
 Certificate certificate_from_json(const nlohmann::json& json);
 
-/// JSON, versioned. Weights are written so that they read back to the last bit.
+inline constexpr int kModelVersion = 1;
+
+/// Takes the next bytes of a text.
+using TextSink = std::function<Expected<void>(std::string_view)>;
+
+/// JSON, versioned. Weights are written so that they read back to the last bit. They are written
+/// piece by piece: what is held in memory does not grow with their number.
+Expected<void> write_text(const Model& model, const TextSink& sink);
 std::string to_text(const Model& model);
+/// More memory than write_text() takes for this model.
+std::size_t memory_to_write(const Model& model);
 
 /// Refuses files that are cut short, of a newer version, or not models, saying which.
 Expected<Model> model_from_text(const std::string& text, const std::string& path);
 
 Expected<void> save_model(const Model& model, const std::string& path);
 Expected<Model> load_model(const std::string& path);
+
+/// The place in a journal that the model or record in this file knows; none if there is no such
+/// file, or if it knows none (other files, models of version 0.1). Weights and curves are passed
+/// over.
+struct KnownPlace {
+  JournalPlace place;
+  std::vector<std::string> command;  ///< of a record: what wrote it
+};
+Expected<std::optional<KnownPlace>> journal_place_in(const std::string& path);
 
 }  // namespace sotto

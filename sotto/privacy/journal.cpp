@@ -363,11 +363,35 @@ Expected<Journal> Journal::open(const std::string& path, const std::string& key)
   if (lines.torn) SOTTO_TRY(journal.log_.cut(static_cast<std::int64_t>(lines.torn_at)));
   if (!lines.ended && !lines.torn) SOTTO_TRY(journal.log_.append("\n"));
   journal.head_ = lines.head;
+  if (const auto now = identity_of(journal.log_.descriptor(), path)) journal.seen_ = *now;
   return journal;
+}
+
+// The time of the last change is asked for before every line, which costs next to nothing beside
+// its sync. It only says when to look: a backup that links to the file changes it, too.
+Expected<void> Journal::check_untouched() {
+  if (!spoilt_) {
+    const auto now = identity_of(log_.descriptor(), path());
+    if (now && seen_ && *now == *seen_) return {};
+    SOTTO_ASSIGN(const std::string text, log_.read());
+    const auto lines = read_lines(text, path(), key_);
+    spoilt_ =
+        !lines || lines->torn || lines->head.line != head_.line || lines->head.chain != head_.chain;
+  }
+  if (spoilt_)
+    return fail(ErrorKind::kIo,
+                fmt::format("{} was changed by another program while it was in use. Nothing more "
+                            "was written to it.",
+                            path()));
+  return {};
 }
 
 Expected<void> Journal::append(const std::string& line) {
   SOTTO_CHECK(line.ends_with('}') && line.find('\n') == std::string::npos);
+  if (auto untouched = check_untouched(); !untouched)
+    return fail(untouched.error().kind,
+                fmt::format("{} Nothing was released for the charge that the journal refused.",
+                            untouched.error().message));
   const std::string body = fmt::format(
       "{},\"line\":{}", std::string_view(line).substr(0, line.size() - 1), head_.line + 1);
   const std::string chain = checksum(key_, head_.chain, body);
@@ -378,6 +402,8 @@ Expected<void> Journal::append(const std::string& line) {
                 fmt::format("{} Nothing was released for the charge that the journal refused.",
                             written.error().message));
   head_ = {head_.line + 1, chain};
+  const auto now = identity_of(log_.descriptor(), path());
+  seen_ = now ? std::optional(*now) : std::nullopt;
   return {};
 }
 

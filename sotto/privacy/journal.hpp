@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/core/file_identity.hpp"
 #include "sotto/privacy/event.hpp"
 #include "sotto/privacy/promise.hpp"
 
@@ -39,9 +41,13 @@ class Journal {
 
  private:
   Journal(AppendLog log, std::string key) : log_(std::move(log)), key_(std::move(key)) {}
+  /// That the lines are as they were after our last one, where something changed the file since.
+  Expected<void> check_untouched();
   AppendLog log_;
   std::string key_;
   JournalHead head_;
+  std::optional<FileIdentity> seen_;  ///< after our last line; none: not known
+  bool spoilt_ = false;
 };
 
 /// One run as its journal tells it.

@@ -78,8 +78,36 @@ Expected<Ledger> Ledger::open_with_filter(LedgerOptions options) {
   return ledger;
 }
 
+namespace {
+
+/// Before the journal is opened, which would make one where it was removed.
+Expected<void> check_known_lines(const LedgerOptions& options) {
+  if (options.known_lines.empty()) return {};
+  JournalContent journal;
+  SOTTO_ASSIGN(const bool there, file_exists(options.journal_path));
+  if (there) {
+    SOTTO_ASSIGN(journal, read_whole_journal(options.journal_path, options.journal_key));
+  }
+  for (const KnownLine& known : options.known_lines)
+    if (!journal.holds(known.head))
+      return fail(
+          ErrorKind::kBadData,
+          fmt::format("the journal {} does not hold line {}, which {} knows: it was cut back, "
+                      "replaced or removed since, and would count too little. Nothing was "
+                      "released. Put the journal back. If this run is to have a journal of its "
+                      "own, name another path, or move {} away.",
+                      options.journal_path,
+                      known.head.line,
+                      known.file,
+                      known.file));
+  return {};
+}
+
+}  // namespace
+
 Expected<void> Ledger::open_journal() {
   if (!options_.journal_path.empty()) {
+    SOTTO_TRY(check_known_lines(options_));
     // A journal that is not there is not that of the run.
     if (options_.resume) SOTTO_TRY(read_whole_journal(options_.journal_path, options_.journal_key));
     SOTTO_ASSIGN(journal_, Journal::open(options_.journal_path, options_.journal_key));
@@ -93,22 +121,22 @@ Expected<void> Ledger::open_journal() {
                                  {"samples", samples_spent()}};
     return journal_->append(json_text(line));
   }
+  nlohmann::json line = {{"open", 2},
+                         {"method", options_.method},
+                         {"epsilon", options_.budget.epsilon},
+                         {"delta", options_.budget.delta},
+                         {"neighbours", to_string(relation_)},
+                         {"accountant", options_.accountant->name()},
+                         {"rule", to_string(filter_ ? PriceRule::kFilter : PriceRule::kPlan)},
+                         {"plan", filter_ ? "filter " + options_.filter : to_string(options_.plan)},
+                         {"samples", options_.planned_samples},
+                         {"units", options_.units},
+                         {"seeded", options_.seeded}};
   if (options_.run.empty())
     options_.run =
-        sha256(fmt::format("{}\n{}", journal_->head().chain, options_.nonce)).substr(0, 32);
-  const nlohmann::json line = {
-      {"open", 2},
-      {"run", options_.run},
-      {"method", options_.method},
-      {"epsilon", options_.budget.epsilon},
-      {"delta", options_.budget.delta},
-      {"neighbours", to_string(relation_)},
-      {"accountant", options_.accountant->name()},
-      {"rule", to_string(filter_ ? PriceRule::kFilter : PriceRule::kPlan)},
-      {"plan", filter_ ? "filter " + options_.filter : to_string(options_.plan)},
-      {"samples", options_.planned_samples},
-      {"units", options_.units},
-      {"seeded", options_.seeded}};
+        sha256(fmt::format("{}\n{}\n{}", journal_->head().chain, options_.nonce, json_text(line)))
+            .substr(0, 32);
+  line["run"] = options_.run;
   return journal_->append(json_text(line));
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sotto/core/error.hpp"
 #include "sotto/privacy/budget.hpp"
@@ -23,6 +24,12 @@ struct LedgerResume {
   std::int64_t kept_samples = 0;
   /// The journal's last line when the state was written. What it holds beyond `kept` was paid for
   /// and is lost.
+  JournalHead head;
+};
+
+/// A line of the journal that a file of an earlier run knows.
+struct KnownLine {
+  std::string file;
   JournalHead head;
 };
 
@@ -49,9 +56,13 @@ struct LedgerOptions {
   /// Empty: no journal (tests, and programs that keep their own).
   std::string journal_path;
   std::string journal_key;  ///< empty: its checksums have none
+  /// Lines that the journal must hold: where one is missing, it was cut back, replaced or removed,
+  /// and nobody can tell what was spent.
+  std::vector<KnownLine> known_lines;
   /// The run's name in the journal, by which it is continued; public. Of a new run: empty, and
-  /// open() makes one from the journal's last line and `nonce` (random, or empty for a seeded run,
-  /// whose files shall be the same each time).
+  /// open() makes one from the journal's last line, what the opening line says, and `nonce`:
+  /// random, or for a seeded run, whose files shall be the same each time, its seed and public
+  /// facts.
   std::string run;
   std::string nonce;
   std::optional<LedgerResume> resume;

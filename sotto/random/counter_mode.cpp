@@ -39,7 +39,7 @@ void go_to(EVP_CIPHER_CTX* cipher, std::uint64_t branch, std::uint64_t position)
     counter[15 - byte] = static_cast<unsigned char>(block >> (8 * byte));
     counter[7 - byte] = static_cast<unsigned char>(branch >> (8 * byte));
   }
-  SOTTO_CHECK(EVP_EncryptInit_ex2(cipher, nullptr, nullptr, counter.data(), nullptr) == 1);
+  check_memory(EVP_EncryptInit_ex2(cipher, nullptr, nullptr, counter.data(), nullptr) == 1);
   std::array<std::byte, CounterMode::kBlockBytes> skipped;
   encrypt_zeros(cipher, std::span(skipped).first(position % CounterMode::kBlockBytes));
   erase(skipped.data(), skipped.size());

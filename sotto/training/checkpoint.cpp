@@ -42,7 +42,7 @@ std::size_t entry_bytes(char kind) { return kind == 't' ? 1 : 8; }
 
 }  // namespace
 
-Expected<void> write_checkpoint(const Checkpoint& checkpoint, const std::string& path) {
+std::string to_bytes(const Checkpoint& checkpoint) {
   nlohmann::json facts = nlohmann::json::array();
   for (const auto& [name, value] : checkpoint.facts) facts.push_back({name, value});
   const nlohmann::json head = {{"run", checkpoint.run},
@@ -57,7 +57,11 @@ Expected<void> write_checkpoint(const Checkpoint& checkpoint, const std::string&
   std::string content(kMagic);
   content += json_text(head) + "\n" + checkpoint.state;
   content += sha256_bytes(content);
-  return write_file_atomically(path, content, FileAccess::kOwner);
+  return content;
+}
+
+Expected<void> write_checkpoint(const Checkpoint& checkpoint, const std::string& path) {
+  return write_file_atomically(path, to_bytes(checkpoint), FileAccess::kOwner);
 }
 
 Expected<Checkpoint> read_checkpoint(const std::string& path) {

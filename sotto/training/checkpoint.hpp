@@ -36,6 +36,9 @@ struct Checkpoint {
   std::string state;         ///< the parts, as StateWriter wrote them
 };
 
+/// The whole file.
+std::string to_bytes(const Checkpoint& checkpoint);
+
 /// Atomically: the file holds the old checkpoint or the new one.
 Expected<void> write_checkpoint(const Checkpoint& checkpoint, const std::string& path);
 

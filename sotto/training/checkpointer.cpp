@@ -18,6 +18,7 @@ constexpr std::int64_t kUsualStates = 100;
 
 Checkpointer::Checkpointer(Observer& next,
                            const CheckpointOptions& options,
+                           CheckpointFile& file,
                            Checkpoint frame,
                            Archived around,
                            Ledger* ledger,
@@ -25,6 +26,7 @@ Checkpointer::Checkpointer(Observer& next,
                            Eigen::Index dimension)
     : next_(next),
       options_(options),
+      file_(file),
       frame_(std::move(frame)),
       around_(std::move(around)),
       ledger_(ledger),
@@ -77,7 +79,7 @@ Expected<void> Checkpointer::write(const StepReport& report) {
     frame_.samples = ledger_->samples_kept();
     frame_.head = ledger_->journal_head();
   }
-  return write_checkpoint(frame_, options_.path);
+  return file_.write(frame_);
 }
 
 }  // namespace sotto

@@ -8,7 +8,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/oracle/api/observer.hpp"
 #include "sotto/privacy/ledger.hpp"
-#include "sotto/training/checkpoint.hpp"
+#include "sotto/training/checkpoint_file.hpp"
 
 namespace sotto {
 
@@ -27,10 +27,12 @@ struct CheckpointOptions {
 /// observer stops the run, and puts an earlier state in place before the first step.
 class Checkpointer final : public Observer {
  public:
-  /// `frame`: run, coin and facts of what will be written. `around`: what the run carries outside
-  /// of the optimizer. `ledger`: null if the run is not private. `resumed`: null for a fresh run.
+  /// `file`: where to; it outlives this. `frame`: run, coin and facts of what will be written.
+  /// `around`: what the run carries outside of the optimizer. `ledger`: null if the run is not
+  /// private. `resumed`: null for a fresh run.
   Checkpointer(Observer& next,
                const CheckpointOptions& options,
+               CheckpointFile& file,
                Checkpoint frame,
                Archived around,
                Ledger* ledger,
@@ -50,6 +52,7 @@ class Checkpointer final : public Observer {
 
   Observer& next_;
   const CheckpointOptions& options_;
+  CheckpointFile& file_;
   Checkpoint frame_;
   Archived around_;
   Archived state_;

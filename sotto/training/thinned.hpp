@@ -30,8 +30,10 @@ class Thinned {
     if (keeps(step)) points_.emplace_back(step, make());
   }
 
-  std::vector<Point> take() {
+  /// With room for `more`. If memory runs out nothing was taken.
+  std::vector<Point> take(std::size_t more = 0) {
     std::vector<Point> points;
+    points.reserve(points_.size() + more);
     for (auto& [step, point] : std::exchange(points_, {})) points.push_back(std::move(point));
     return points;
   }

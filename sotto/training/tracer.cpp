@@ -95,10 +95,11 @@ bool Tracer::keep_going(const StepReport& step) {
 }
 
 std::vector<SpentPoint> Tracer::spending(std::int64_t steps) {
-  std::vector<SpentPoint> points = spending_.take();
-  if (!ledger_) return points;
+  if (!ledger_) return spending_.take();
+  SpentPoint last = spent_after(steps);
+  std::vector<SpentPoint> points = spending_.take(1);
   if (!points.empty() && points.back().step == steps) points.pop_back();
-  points.push_back(spent_after(steps));
+  points.push_back(std::move(last));
   return points;
 }
 

@@ -9,7 +9,9 @@
 #include <limits>
 #include <utility>
 
+#include "sotto/core/digest.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/core/reserve.hpp"
 #include "sotto/core/version.hpp"
 #include "sotto/geometry/dense_limit.hpp"
 #include "sotto/mechanism/carried.hpp"
@@ -30,6 +32,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// after its first charge.
 constexpr double kSmallest = 1e-60;
 constexpr double kLargest = 1e60;
+
+/// More than a run's trace, spending and privacy statement take.
+constexpr std::size_t kReservedBytes = std::size_t{1} << 22;
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -99,6 +104,7 @@ Expected<void> prepare_checkpoint(PreparedRun& run, const TrainOptions& options)
     return fail(ErrorKind::kUsage,
                 fmt::format("--every must be at least 1 step, but is {}.", *checkpoint.every));
   SOTTO_TRY(check_writable(checkpoint.path));
+  run.checkpoint = CheckpointFile(checkpoint.path);
   SOTTO_ASSIGN(const bool there, file_exists(checkpoint.path));
   if (!there) return {};
   if (!checkpoint.resume)
@@ -107,7 +113,7 @@ Expected<void> prepare_checkpoint(PreparedRun& run, const TrainOptions& options)
         fmt::format("{} holds the state of an earlier run. Add --resume to go on with it, or "
                     "remove it to start afresh.",
                     checkpoint.path));
-  SOTTO_ASSIGN(Checkpoint found, read_checkpoint(checkpoint.path));
+  SOTTO_ASSIGN(Checkpoint found, run.checkpoint.read());
   run.resumed = std::make_shared<const Checkpoint>(std::move(found));
   return {};
 }
@@ -131,9 +137,17 @@ Expected<LedgerResume> ledger_resume(const Checkpoint& checkpoint, const PublicP
   return resume;
 }
 
-/// What makes a run's name its own. Empty for a seeded run, whose files are the same each time.
-std::string nonce_of(const TrainOptions& options) {
-  if (options.seed) return "";
+/// What makes a run's name its own. Of a seeded run, whose files are the same each time: its seed
+/// and everything else that is public.
+std::string nonce_of(const PreparedRun& run,
+                     const PublicProblem& problem,
+                     const TrainOptions& options) {
+  if (options.seed) {
+    std::string text;
+    for (const auto& [name, value] : facts_of(problem, options, run))
+      text += fmt::format("{} {}\n{} {}\n", name.size(), name, value.size(), value);
+    return sha256(text);
+  }
   Stream stream = Stream::secure(Purpose::kSelection);
   const std::uint64_t first = stream.next();
   return fmt::format("{:016x}{:016x}", first, stream.next());
@@ -143,6 +157,33 @@ std::int64_t releases_of(const CanonicalEvent& event) {
   std::int64_t count = 0;
   for (const Term& term : event.terms) count += term.count;
   return count;
+}
+
+/// What the run spent, as its ledger tells it. Twice is as good as once.
+void describe_spending(RunRecord& record, const PreparedRun& run, const Ledger& ledger) {
+  const bool filtered = !run.plan.filter.empty();
+  record.privacy.epsilon = ledger.price();
+  record.privacy.rule = to_string(filtered ? PriceRule::kFilter : PriceRule::kPlan);
+  record.privacy.accountant = run.accountant->name();
+  record.privacy.events = to_string(to_event(ledger.spent()));
+  record.privacy.noise_samples = ledger.samples_spent();
+  // A filter has no plan: what it granted stands in for one.
+  record.plan = filtered ? record.privacy.events : to_string(run.plan.event);
+  record.planned_samples = run.plan.noise_samples;
+  const CanonicalEvent lost = ledger.lost();
+  if (!lost.terms.empty()) record.lost = to_string(to_event(lost));
+  if (!ledger.options().journal_path.empty())
+    record.privacy.journal = {ledger.options().run, ledger.journal_head()};
+}
+
+std::string lost_warning(const Ledger& ledger, const OptimizerResult& answer) {
+  return fmt::format(
+      "{} releases had been paid for when the run was interrupted and were lost; they count, and "
+      "the steps were paid for again{}.",
+      releases_of(ledger.lost()),
+      answer.stopped == kBudgetSpent
+          ? fmt::format(", so that the budget was spent after {} steps", answer.steps)
+          : "");
 }
 
 /// A run without a plan: its filter is the accountant, and the budget is what it costs.
@@ -298,7 +339,8 @@ LedgerOptions ledger_options(const PreparedRun& run,
   granted.seeded = options.seed.has_value();
   granted.journal_path = options.journal_path;
   granted.journal_key = options.journal_key;
-  granted.nonce = nonce_of(options);
+  granted.known_lines = options.known_lines;
+  granted.nonce = nonce_of(run, problem, options);
   return granted;
 }
 
@@ -324,10 +366,11 @@ Expected<TrainResult> train(const Engine& engine,
   record.noise_multiplier = prepared.noise_multiplier;
   record.epsilon_budget = options.epsilon.value_or(kInfinity);
   record.epsilon_planned = prepared.epsilon_planned;
-  record.warnings = prepared.warnings;
   for (const auto& setting : prepared.configured.settings)
     record.settings.push_back({setting.name, setting.value, setting.origin});
 
+  // For what is written down once the budget is spent; now it is not.
+  Reserve reserve(kReservedBytes);
   const Optimizer& optimizer = *prepared.configured.optimizer;
   OptimizerResult answer;
   double evaluations = 0;
@@ -342,6 +385,7 @@ Expected<TrainResult> train(const Engine& engine,
     frame.facts = prepared.facts;
     Checkpointer checkpointer(tracer,
                               options.checkpoint,
+                              prepared.checkpoint,
                               std::move(frame),
                               around,
                               ledger,
@@ -354,9 +398,12 @@ Expected<TrainResult> train(const Engine& engine,
     result.seconds = seconds_since(begin);
     SOTTO_TRY(checkpointer.stopped());
     result.interrupted = tracer.stopped();
-    if (!checkpointer.trouble().empty()) record.warnings.push_back(checkpointer.trouble());
-    record.trace = tracer.trace();
-    record.spending = tracer.spending(answer.steps);
+    reserve.spend_on([&] {
+      record.warnings = prepared.warnings;
+      if (!checkpointer.trouble().empty()) record.warnings.push_back(checkpointer.trouble());
+      record.trace = tracer.trace();
+      record.spending = tracer.spending(answer.steps);
+    });
     return {};
   };
   if (is_private) {
@@ -374,32 +421,16 @@ Expected<TrainResult> train(const Engine& engine,
     SOTTO_TRY(run(oracle, &ledger));
     // A finished run is closed once its model is kept.
     if (result.interrupted) SOTTO_TRY(ledger.close(kEndedEarly));
-    record.privacy.epsilon = ledger.price();
-    record.privacy.rule =
-        to_string(prepared.plan.filter.empty() ? PriceRule::kPlan : PriceRule::kFilter);
-    record.privacy.accountant = prepared.accountant->name();
-    record.privacy.events = to_string(to_event(ledger.spent()));
-    record.privacy.noise_samples = ledger.samples_spent();
-    // A filter has no plan: what it granted stands in for one.
-    record.plan =
-        prepared.plan.filter.empty() ? to_string(prepared.plan.event) : record.privacy.events;
-    record.planned_samples = prepared.plan.noise_samples;
-    const CanonicalEvent lost = ledger.lost();
-    if (!lost.terms.empty()) record.lost = to_string(to_event(lost));
-    if (!lost.terms.empty())
-      record.warnings.push_back(fmt::format(
-          "{} releases had been paid for when the run was interrupted and were lost; "
-          "they count, and the steps were paid for again{}.",
-          releases_of(lost),
-          answer.stopped == kBudgetSpent
-              ? fmt::format(", so that the budget was spent after {} steps", answer.steps)
-              : ""));
+    reserve.spend_on([&] {
+      describe_spending(record, prepared, ledger);
+      record.drawn.clear();
+      for (const auto& [sampling, count] : oracle.drawn())
+        record.drawn.push_back({to_string(sampling), count});
+    });
+    if (!record.lost.empty())
+      reserve.spend_on([&] { record.warnings.push_back(lost_warning(ledger, answer)); });
     evaluations = oracle.gradient_evaluations();
     visits = oracle.row_visits();
-    for (const auto& [sampling, count] : oracle.drawn())
-      record.drawn.push_back({to_string(sampling), count});
-    if (!options.journal_path.empty())
-      record.privacy.journal = {ledger.options().run, ledger.journal_head()};
     result.ledger = std::move(ledger);
   } else {
     ExactOracle oracle(engine, problem, make_stream(options, Purpose::kSampling));
@@ -409,13 +440,15 @@ Expected<TrainResult> train(const Engine& engine,
     visits = oracle.row_visits();
   }
   record.steps = answer.steps;
-  record.stopped = answer.stopped;
-  record.certificate = answer.certificate;
+  record.stopped = std::move(answer.stopped);
+  record.certificate = std::move(answer.certificate);
   if (answer.gap) record.gap = {answer.gap->gap, answer.gap->half_width, answer.gap->confidence};
   record.gradient_evaluations = evaluations;
   record.passes = visits / static_cast<double>(problem.n);
-  if (options.unsafe_diagnostics) record.diagnostics = true_values(engine, problem, answer.w);
+  if (options.unsafe_diagnostics)
+    reserve.spend_on([&] { record.diagnostics = true_values(engine, problem, answer.w); });
   result.w = std::move(answer.w);
+  result.checkpoint = std::move(prepared.checkpoint);
   if (!result.w.allFinite()) {
     if (result.ledger) SOTTO_TRY(result.ledger->close(kFinished));
     return fail(ErrorKind::kNoModel,

@@ -30,6 +30,8 @@ struct TrainOptions {
   std::optional<std::uint64_t> seed;  ///< tests and reproductions only: marks the run insecure
   std::string journal_path;           ///< empty: no journal
   std::string journal_key;            ///< empty: its checksums have none
+  /// Files that earlier runs left, and the lines of the journal that they know.
+  std::vector<KnownLine> known_lines;
   bool unsafe_diagnostics = false;
   /// Where the state is written for a run that is interrupted. A run that its observer stops is
   /// then paused: its state is in the file, and no selection is paid for its model.
@@ -48,6 +50,7 @@ struct PreparedRun {
   double coin = 0;  ///< that random settings were drawn with
   Facts facts;      ///< what a continued run must have in common with this one
   std::shared_ptr<const Checkpoint> resumed;  ///< null: a fresh run
+  CheckpointFile checkpoint;                  ///< that its states go to
 };
 
 struct TrainResult {
@@ -60,6 +63,7 @@ struct TrainResult {
   bool interrupted = false;
   /// Of a private run. Its journal's run is open until the model is kept: close(kFinished) then.
   std::optional<Ledger> ledger;
+  CheckpointFile checkpoint;  ///< to be removed once the model is kept
 };
 
 /// Plan and calibrate, from public facts alone; all that `--dry-run` shows. Fails on settings that

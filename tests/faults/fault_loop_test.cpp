@@ -3,6 +3,7 @@
 // documented exit code.
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -231,6 +232,35 @@ TEST(FinishedRun, IsNotContinued) {
     EXPECT_EQ(again.released, 0);
     EXPECT_EQ(TempDir::read(trial.file("model.json")), model);
     EXPECT_FALSE(fs::exists(trial.file("run.ckpt")));
+  }
+}
+
+/// Refuses to give a file this final name.
+class RefusedName final : public FileSystem {
+ public:
+  explicit RefusedName(std::string end) : end_(std::move(end)) {}
+  int rename(const char* from, const char* to) override {
+    if (!std::string(to).ends_with(end_)) return FileSystem::rename(from, to);
+    errno = EIO;
+    return -1;
+  }
+
+ private:
+  std::string end_;
+};
+
+// One rescued model does not take another's place, and nobody can put a link where it will come.
+TEST(Rescue, EveryModelHasANameOfItsOwn) {
+  const Trial trial("dp-sgd");
+  auto words = trial.train();
+  words.insert(words.begin() + 1, {"--seed", "1"});
+  RefusedName disk("model.json");
+  for (std::ptrdiff_t k = 1; k <= 2; ++k) {
+    const Outcome outcome = trial.run_on(disk, words);
+    EXPECT_EQ(outcome.code, 6);
+    EXPECT_THAT(outcome.err, ::testing::HasSubstr("It was written to"));
+    EXPECT_EQ(std::distance(fs::directory_iterator(trial.file("tmp")), fs::directory_iterator()),
+              k);
   }
 }
 

@@ -7,6 +7,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "sotto/core/json.hpp"
+#include "sotto/core/version.hpp"
 #include "tests/support/temp_dir.hpp"
 
 namespace sotto {
@@ -41,6 +43,41 @@ Model sample_model() {
                    true,
                    JournalPlace{"a run", {7, "c0ffee"}}};
   return model;
+}
+
+/// The text as JSON's own objects give it.
+std::string text_of_objects(const Model& model) {
+  nlohmann::ordered_json json = {{"sotto_model", kModelVersion},
+                                 {"made_by", std::string("sotto ") + kVersion},
+                                 {"method", model.method},
+                                 {"privacy", to_json(model.privacy)},
+                                 {"loss", to_string(model.loss)},
+                                 {"regularizer", model.regularizer},
+                                 {"bias", model.bias},
+                                 {"row_norm", model.row_norm},
+                                 {"class_names", model.class_names},
+                                 {"feature_names", model.feature_names},
+                                 {"schema", model.schema},
+                                 {"weights", std::vector<double>(model.w.begin(), model.w.end())}};
+  if (!model.network.empty()) json["network"] = model.network;
+  if (model.certificate) json["certificate"] = to_json(*model.certificate);
+  return json_text(json, 1) + "\n";
+}
+
+TEST(Model, PiecesMakeTheTextOfItsObjects) {
+  Model model = sample_model();
+  EXPECT_EQ(to_text(model), text_of_objects(model));
+  model.certificate = Certificate{};
+  model.certificate->reason = "a \"quoted\" reason";
+  model.network = "[input]\nsize = 3\n";
+  model.feature_names = {"a", "caf\xc3\xa9", "not \xff UTF-8"};
+  model.w = Vector::LinSpaced(40'000, -1e-7, 1e300);
+  EXPECT_EQ(to_text(model), text_of_objects(model));
+  model = Model();
+  model.privacy.epsilon = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(to_text(model), text_of_objects(model));
+  model.w = Vector::Constant(2, std::numeric_limits<double>::quiet_NaN());
+  EXPECT_EQ(to_text(model), text_of_objects(model));
 }
 
 TEST(Model, ReadsBackToTheLastBit) {

@@ -6,6 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
 
 #include "tests/support/journals.hpp"
 
@@ -182,6 +186,31 @@ TEST(JournalChain, AFinishedRunIsNotContinued) {
   const auto again = Ledger::open(options);
   ASSERT_FALSE(again);
   EXPECT_THAT(again.error().message, HasSubstr("has finished"));
+}
+
+// The size stays, and so does the file: only the time of its change tells.
+TEST(JournalChain, AnEditWhileItIsInUseEndsTheRun) {
+  const TempDir dir;
+  auto ledger = Ledger::open(planned(dir));
+  ASSERT_TRUE(ledger);
+  ASSERT_TRUE(ledger->charge(Event::gaussian(9, kRelation), 2));
+  const std::string path = dir.file("m.journal");
+  const std::string text = TempDir::read(path);
+  // A change that leaves the lines as they were, e.g. of a backup, is none.
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // more than a tick
+  std::filesystem::permissions(path, std::filesystem::perms(0640));
+  ASSERT_TRUE(ledger->charge(Event::gaussian(9, kRelation), 2));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(text.find("gaussian(9)") + 9));
+    file.put('8');
+  }
+  for (int k = 0; k < 2; ++k) {
+    const auto charged = ledger->charge(Event::gaussian(9, kRelation), 2);
+    ASSERT_FALSE(charged);
+    EXPECT_THAT(charged.error().message, HasSubstr("was changed by another program"));
+  }
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ Vector trained_part(const NetworkSpec& spec, const Vector& all) {
   return Eigen::Map<const Vector>(part.data(), static_cast<Eigen::Index>(part.size()));
 }
 
-Vector with_trained_part(const NetworkSpec& spec, Vector all, const Vector& trained) {
+void put_trained_part(const NetworkSpec& spec, const Vector& trained, Vector& all) {
   Eigen::Index next = 0;
   const auto ranges = parameter_ranges(spec);
   for (std::size_t i = 0; i < ranges.size(); ++i) {
@@ -51,6 +51,10 @@ Vector with_trained_part(const NetworkSpec& spec, Vector all, const Vector& trai
     all.segment(ranges[i].begin, ranges[i].count()) = trained.segment(next, ranges[i].count());
     next += ranges[i].count();
   }
+}
+
+Vector with_trained_part(const NetworkSpec& spec, Vector all, const Vector& trained) {
+  put_trained_part(spec, trained, all);
   return all;
 }
 

@@ -20,6 +20,7 @@ Expected<Vector> begun_from(const NetworkSpec& spec,
 Vector trained_part(const NetworkSpec& spec, const Vector& all);
 
 /// All parameters, with the trained ones put back in place.
+void put_trained_part(const NetworkSpec& spec, const Vector& trained, Vector& all);
 Vector with_trained_part(const NetworkSpec& spec, Vector all, const Vector& trained);
 
 }  // namespace sotto

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+
+/// Which file it is, whatever its name: by it a file that another program put in its place is
+/// known. And when it was last changed, which somebody may do within one tick of the clock unseen.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t number = 0;
+  std::int64_t seconds = 0;
+  std::int64_t nanoseconds = 0;
+
+  bool same_file(const FileIdentity& other) const {
+    return device == other.device && number == other.number;
+  }
+  bool operator==(const FileIdentity&) const = default;
+};
+
+/// Of an open file; `path` is for the message.
+Expected<FileIdentity> identity_of(int descriptor, const std::string& path);
+/// Of the file that a name leads to, through links; none if it leads nowhere.
+Expected<std::optional<FileIdentity>> identity_at(const std::string& path);
+
+}  // namespace sotto

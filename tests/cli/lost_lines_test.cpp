@@ -1,0 +1,179 @@
+// Journals that lost what a model knows, names of seeded runs, and checkpoints of two runs.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "sotto/model/model.hpp"
+#include "tests/support/command.hpp"
+
+namespace sotto::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+std::vector<std::string> train(const TempDir& dir,
+                               const std::string& model,
+                               const std::vector<std::string>& more = {}) {
+  std::vector<std::string> words = {"train",
+                                    "--method",
+                                    "dp-sgd",
+                                    "--delta",
+                                    "1e-5",
+                                    "--dim",
+                                    "2",
+                                    "--row-norm",
+                                    "1.5",
+                                    "--noise-multiplier",
+                                    "3",
+                                    "--threads",
+                                    "1",
+                                    "--quiet"};
+  words.insert(words.end(), more.begin(), more.end());
+  words.push_back(dir.write("rows.svm", small_libsvm()));
+  words.push_back(dir.file(model));
+  return words;
+}
+
+void cut_last_line(const std::string& path) {
+  std::string text = TempDir::read(path);
+  text.resize(text.rfind('\n', text.size() - 2) + 1);
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+TEST(LostLines, ARunDoesNotStartBesideAModelThatKnowsThem) {
+  for (const char* how : {"cut", "removed", "another"}) {
+    const TempDir dir;
+    const auto words = train(dir, "m.json", {"--steps", "3"});
+    ASSERT_EQ(sotto(words).code, 0);
+    const std::string journal = dir.file("m.json.journal");
+    if (how == std::string("removed")) fs::remove(journal);
+    if (how == std::string("another")) {
+      ASSERT_EQ(sotto(train(dir, "n.json", {"--steps", "3"})).code, 0);
+      fs::copy_file(dir.file("n.json.journal"), journal, fs::copy_options::overwrite_existing);
+    }
+    if (how == std::string("cut"))
+      for (int k = 0; k < 2; ++k) cut_last_line(journal);  // the end of the run, and a charge
+    const std::string before = TempDir::read(journal);
+    const auto again = sotto(words);
+    EXPECT_EQ(again.code, 3) << how << again.err;
+    EXPECT_THAT(again.err, HasSubstr("Nothing was released. Put the journal back.")) << how;
+    EXPECT_EQ(fs::exists(journal) ? TempDir::read(journal) : "", before) << how;
+  }
+}
+
+TEST(LostLines, NorBesideARecordOfTheSameModel) {
+  const TempDir dir;
+  const auto words = train(dir, "m.json", {"--steps", "3", "--record", dir.file("r.json")});
+  ASSERT_EQ(sotto(words).code, 0);
+  fs::remove(dir.file("m.json.journal"));
+  fs::remove(dir.file("m.json"));
+  EXPECT_EQ(sotto(words).code, 3);
+  // Another model has a journal of its own.
+  const auto other = train(dir, "n.json", {"--steps", "3", "--record", dir.file("r.json")});
+  EXPECT_EQ(sotto(other).code, 0);
+}
+
+TEST(LostLines, AModelWithoutAPlaceIsReplaced) {
+  const TempDir dir;
+  const auto words = train(dir, "m.json", {"--steps", "3"});
+  ASSERT_EQ(sotto(words).code, 0);
+  fs::remove(dir.file("m.json.journal"));
+  auto model = nlohmann::json::parse(TempDir::read(dir.file("m.json")));
+  model["privacy"].erase("journal");  // as version 0.1 wrote it
+  dir.write("m.json", model.dump());
+  EXPECT_EQ(sotto(words).code, 0);
+  dir.write("other.json", "not a model");
+  EXPECT_EQ(sotto(train(dir, "other.json", {"--steps", "3"})).code, 0);
+}
+
+std::string name_of(const TempDir& dir, const std::string& model) {
+  return load_model(dir.file(model))->privacy.journal->run;
+}
+
+TEST(SeededRuns, HaveNamesOfTheirOwn) {
+  const TempDir dir;
+  const std::vector<std::vector<std::string>> runs = {
+      {"--steps", "3", "--seed", "1"},
+      {"--steps", "3", "--seed", "2"},
+      {"--steps", "4", "--seed", "1"},
+      {"--steps", "3", "--seed", "1", "--step-size", "0.25"}};
+  std::set<std::string> names;
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    const std::string model = "m" + std::to_string(k);
+    ASSERT_EQ(sotto(train(dir, model, runs[k])).code, 0);
+    names.insert(name_of(dir, model));
+  }
+  EXPECT_EQ(names.size(), runs.size());
+  ASSERT_EQ(sotto(train(dir, "again", runs[0])).code, 0);
+  EXPECT_EQ(TempDir::read(dir.file("again")), TempDir::read(dir.file("m0")));
+  EXPECT_EQ(TempDir::read(dir.file("again.journal")), TempDir::read(dir.file("m0.journal")));
+}
+
+pid_t started(const std::vector<std::string>& arguments, const std::string& err) {
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  std::vector<char*> words = {const_cast<char*>(SOTTO_BINARY)};
+  for (const auto& word : arguments) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  if (std::freopen(err.c_str(), "w", stderr) == nullptr) ::_exit(99);
+  ::execv(words[0], words.data());
+  ::_exit(98);
+}
+
+int ended(pid_t child) {
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+void wait_for(const std::string& path) {
+  using namespace std::chrono_literals;
+  for (int k = 0; k < 4000 && !fs::exists(path); ++k) std::this_thread::sleep_for(5ms);
+}
+
+/// Both begin when the file is not there, and the first one writes it. `steps`: of the second one,
+/// which would write a state only at its end; stopped by a signal if `stops`.
+void two_runs_with_one_checkpoint(const std::string& steps, bool stops) {
+  const TempDir dir;
+  const std::string state = dir.file("c");
+  const auto words = [&](const char* model, const std::string& count, const char* every) {
+    return train(dir, model, {"--steps", count, "--checkpoint", state, "--every", every});
+  };
+  const pid_t second = started(words("second", steps, "100000000"), dir.file("err"));
+  wait_for(dir.file("second.journal"));
+  ::kill(second, SIGSTOP);
+  const pid_t first = started(words("first", "2000000", "50"), "/dev/null");
+  wait_for(state);
+  ::kill(first, SIGTERM);
+  ASSERT_EQ(ended(first), 130);
+  const std::string left = TempDir::read(state);
+  ASSERT_FALSE(left.empty());
+
+  if (stops) ::kill(second, SIGTERM);
+  ::kill(second, SIGCONT);
+  EXPECT_EQ(ended(second), stops ? 6 : 0) << TempDir::read(dir.file("err"));
+  EXPECT_EQ(TempDir::read(state), left) << "neither overwritten nor removed";
+  if (stops) {
+    EXPECT_THAT(TempDir::read(dir.file("err")), HasSubstr("another run's"));
+  }
+}
+
+TEST(TwoRuns, OneDoesNotOverwriteTheOthersCheckpoint) {
+  two_runs_with_one_checkpoint("2000000", true);
+}
+
+TEST(TwoRuns, NorRemovesItAtItsEnd) { two_runs_with_one_checkpoint("20000", false); }
+
+}  // namespace
+}  // namespace sotto::testing
