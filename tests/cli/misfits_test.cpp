@@ -58,7 +58,7 @@ class Misfit : public ::testing::Test {
         "train", "--epsilon", "1", "--delta", "1e-4", "--steps", "3", "--seed", "1"};
     words.insert(words.end(), options.begin(), options.end());
     words.insert(words.end(), {data, dir_.file("m.json")});
-    std::filesystem::remove(dir_.file("m.json.journal"));
+    for (const char* name : {"m.json", "m.json.journal"}) std::filesystem::remove(dir_.file(name));
     return seen(sotto(words));
   }
   Seen info(std::vector<std::string> options, const std::string& data) const {

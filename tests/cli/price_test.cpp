@@ -79,7 +79,7 @@ TEST_F(Prices, ADamagedJournalIsRefusedWithItsLine) {
 // One digit of an opening line or of a record was changed.
 TEST_F(Prices, ABudgetDoesNotOverruleThePlanBesideIt) {
   for (const std::string method : {"dp-gd", "dp-tr"}) {
-    fs::remove(model_ + ".journal");
+    for (const auto& file : {model_, model_ + ".journal", record_}) fs::remove(file);
     ASSERT_EQ(train({"--epsilon", "8", "--method", method}).code, 0);
     const std::string path = model_ + ".journal";
     std::string text = TempDir::read(path);
