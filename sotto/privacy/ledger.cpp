@@ -88,27 +88,31 @@ Expected<void> Ledger::open_journal() {
   if (options_.resume) SOTTO_TRY(continue_run(*options_.resume));
   if (!journal_) return {};
   if (options_.resume) {
-    const nlohmann::json line = {{"resume", options_.run},
-                                 {"spent", to_string(to_event(spent()))},
-                                 {"samples", samples_spent()}};
+    nlohmann::json line = {{"resume", options_.run},
+                           {"spent", to_string(to_event(spent()))},
+                           {"samples", samples_spent()}};
+    if (!options_.unit.empty()) line["unsafe_diagnostics"] = options_.unsafe_diagnostics;
     return journal_->append(json_text(line));
   }
   if (options_.run.empty())
     options_.run =
         sha256(fmt::format("{}\n{}", journal_->head().chain, options_.nonce)).substr(0, 32);
-  const nlohmann::json line = {
-      {"open", 2},
-      {"run", options_.run},
-      {"method", options_.method},
-      {"epsilon", options_.budget.epsilon},
-      {"delta", options_.budget.delta},
-      {"neighbours", to_string(relation_)},
-      {"accountant", options_.accountant->name()},
-      {"rule", to_string(filter_ ? PriceRule::kFilter : PriceRule::kPlan)},
-      {"plan", filter_ ? "filter " + options_.filter : to_string(options_.plan)},
-      {"samples", options_.planned_samples},
-      {"units", options_.units},
-      {"seeded", options_.seeded}};
+  nlohmann::json line = {{"open", 2},
+                         {"run", options_.run},
+                         {"method", options_.method},
+                         {"epsilon", options_.budget.epsilon},
+                         {"delta", options_.budget.delta},
+                         {"neighbours", to_string(relation_)},
+                         {"accountant", options_.accountant->name()},
+                         {"rule", to_string(filter_ ? PriceRule::kFilter : PriceRule::kPlan)},
+                         {"plan", filter_ ? "filter " + options_.filter : to_string(options_.plan)},
+                         {"samples", options_.planned_samples},
+                         {"units", options_.units},
+                         {"seeded", options_.seeded}};
+  if (!options_.unit.empty()) {
+    line["unit"] = options_.unit;
+    line["unsafe_diagnostics"] = options_.unsafe_diagnostics;
+  }
   return journal_->append(json_text(line));
 }
 
