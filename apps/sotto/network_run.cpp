@@ -148,7 +148,8 @@ Expected<int> train_network(NetworkRequest request) {
     SOTTO_ASSIGN(engine, NetworkEngine::make(features->table, features->rest));
   }
   const std::size_t told = prepared.warnings.size();
-  Progress progress(prepared.method->name, !talks, price_of(prepared));
+  Progress progress(
+      prepared.method->name, !talks, price_of(prepared), request.train.seed.has_value());
   KeptIterates iterates(
       progress, problem.dimension, test && request.outputs.wanted(), kKeptIterates);
   SOTTO_ASSIGN(TrainResult result,
