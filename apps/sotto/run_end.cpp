@@ -17,7 +17,7 @@ std::string rescue(const Model& model, const std::string& run) {
   const std::string folder = chosen != nullptr && *chosen != '\0' ? chosen : "/tmp";
   const std::string path = fmt::format("{}/sotto-model-{}.json", folder, run);
   if (save_model(model, path)) return fmt::format("It was written to {} instead.", path);
-  print_text(to_text(model));
+  print_json_text(to_text(model));
   return "It was printed to standard output instead.";
 }
 
