@@ -58,9 +58,10 @@ void CheckpointArguments::tell_interrupted(const RunRecord& record,
                                            const std::string& journal_path) const {
   const std::string costs =
       record.privacy.is_private
-          ? fmt::format("It costs its whole {}, epsilon {}, however early it stopped. ",
+          ? fmt::format("It costs its whole {}, epsilon {}{}, however early it stopped. ",
                         record.privacy.rule == "filter" ? "budget" : "plan",
-                        text_up(record.privacy.epsilon, 4))
+                        text_up(record.privacy.epsilon, 4),
+                        seed_mark(record.privacy))
           : "";
   if (path.empty())
     say("sotto: interrupted after {} steps; no model was written. {}{} has the charges "

@@ -16,6 +16,7 @@
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/journal.hpp"
 #include "sotto/privacy/number_json.hpp"
+#include "sotto/privacy/seed_mark.hpp"
 #include "verbs.hpp"
 
 namespace sotto::app {
@@ -132,11 +133,13 @@ Expected<int> account_journal(const Arguments& arguments) {
                       {"delta", delta},
                       {"epsilon_upper", number_or_null(epsilon)},
                       {"restated", run.states_no_rule}});
+      state_private(list.back(), true, run.seeded);
       if (promise.rule == PriceRule::kPlan) list.back()["plan"] = to_string(to_event(promise.plan));
     } else {
-      tell("{}: epsilon {} at delta {} ({}), the price of its {}; {} {}\n",
+      tell("{}: epsilon {}{} at delta {} ({}), the price of its {}; {} {}\n",
            run.method,
            text_up(epsilon),
+           seed_mark(run.seeded),
            text_up(delta),
            to_string(run.relation),
            promise.rule == PriceRule::kFilter ? "filter's budget"

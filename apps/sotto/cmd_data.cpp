@@ -81,13 +81,15 @@ void print_info(const DataInfo& info) {
     tell("row norm     at most {:.6g} (declared)\n", info.row_norm_bound);
   else
     tell("row norm     no bound declared; train needs --row-norm\n");
-  if (!info.class_names.empty()) tell("classes      {}\n", fmt::join(info.class_names, ", "));
+  if (!info.class_names.empty())
+    tell("classes      {}\n", fmt::format("{}", fmt::join(info.class_names, ", ")));
   for (const auto& note : info.notes) tell("note         {}\n", note);
   if (const auto& d = info.diagnostics) {
     tell("NOT private, for your eyes only:\n");
     tell("file         {} bytes\n", d->file_bytes);
     tell("rows         {}, at most {} a unit\n", d->rows, d->largest_unit);
-    if (!d->class_rows.empty()) tell("by class     {}\n", fmt::join(d->class_rows, ", "));
+    if (!d->class_rows.empty())
+      tell("by class     {}\n", fmt::format("{}", fmt::join(d->class_rows, ", ")));
     tell("norms        {:.4g} to {:.4g}, mean {:.4g}\n", d->norm_min, d->norm_max, d->norm_mean);
     tell("density      {:.3g}, {} table of {} bytes\n",
          d->density,

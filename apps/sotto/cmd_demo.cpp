@@ -24,7 +24,7 @@ constexpr std::uint64_t kSeed = 1;
 
 /// Shows the command, then really runs it.
 Expected<void> run_shown(const std::vector<std::string>& arguments) {
-  tell("\n$ sotto {}\n", fmt::join(arguments, " "));
+  tell("\n$ sotto {}\n", fmt::format("{}", fmt::join(arguments, " ")));
   std::fflush(stdout);
   if (const int code = run_command_line(arguments); code != kSuccess)
     return fail(ErrorKind::kNoModel,

@@ -156,7 +156,7 @@ Expected<Results> run_one(const ReproductionSpec& spec,
   const bool shows = !arguments.quiet && ::isatty(STDERR_FILENO) == 1;
   options.progress = [&](const std::string& text) {
     if (shows) {
-      say_to_terminal(fmt::format("\r{} \x1b[K", text));
+      say_to_terminal(fmt::format("\r{} \x1b[K", on_one_line(text)));
     }
     return !stop_requested();
   };
@@ -213,7 +213,7 @@ Expected<int> run_reproduce(const Arguments& arguments) {
       continue;
     }
     if (!stop_requested()) return tl::unexpected<Error>(results.error());
-    say("sotto: {}\n", results.error().message);
+    say_error(results.error());
     return kInterrupted;
   }
   SOTTO_ASSIGN(const auto all, collected(specs, arguments.out));

@@ -284,7 +284,8 @@ Expected<int> run_train(const Arguments& arguments) {
   Reserve reserve(memory_to_write(model));
   const GlmEngine engine(data.table, request.loss);
   const std::size_t told = prepared.warnings.size();
-  Progress progress(request.method->name, !talks, price_of(prepared));
+  Progress progress(
+      request.method->name, !talks, price_of(prepared), request.train.seed.has_value());
   KeptIterates iterates(progress, problem.dimension, test && arguments.outputs.wanted());
   SOTTO_ASSIGN(TrainResult result,
                train(engine, problem, request.train, std::move(prepared), iterates));

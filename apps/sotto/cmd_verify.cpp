@@ -12,6 +12,7 @@
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/json.hpp"
+#include "sotto/privacy/seed_mark.hpp"
 #include "verbs.hpp"
 
 namespace sotto::app {
@@ -35,26 +36,31 @@ void print(const Verification& result, bool as_json) {
       prices.push_back({{"name", accountant},
                         {"epsilon", std::isfinite(epsilon) ? nlohmann::json(epsilon) : nullptr},
                         {"claimed", claimed}});
-    print_json(nlohmann::json(
-        {{"private", result.is_private},
-         {"claimed_epsilon",
-          std::isfinite(result.claimed_epsilon) ? nlohmann::json(result.claimed_epsilon) : nullptr},
-         {"delta", result.delta},
-         {"price", std::isfinite(result.price) ? nlohmann::json(result.price) : nullptr},
-         {"accountants", prices},
-         {"checks", checks},
-         {"verdict", result.contradicts() ? "contradicts the claim" : "consistent"}}));
+    nlohmann::json object = {
+        {"claimed_epsilon",
+         std::isfinite(result.claimed_epsilon) ? nlohmann::json(result.claimed_epsilon) : nullptr},
+        {"delta", result.delta},
+        {"price", std::isfinite(result.price) ? nlohmann::json(result.price) : nullptr},
+        {"accountants", prices},
+        {"checks", checks},
+        {"verdict", result.contradicts() ? "contradicts the claim" : "consistent"}};
+    state_private(object, result.is_private, result.is_seeded);
+    print_json(object);
     return;
   }
   if (result.is_private) {
     tell("{:<12} {:>12}\n", "accountant", "epsilon");
     for (const auto& [accountant, epsilon, claimed] : result.prices)
       tell("{:<12} {:>12}{}\n", accountant, text_up(epsilon), claimed ? "   (claimed)" : "");
-    tell("{:<12} {:>12}   at delta {}\n",
+    tell("{:<12} {:>12}   at delta {}{}\n",
          "the record",
          text_up(result.claimed_epsilon),
-         text_up(result.delta));
-    tell("{:<12} {:>12}   by what was promised\n\n", "its price", text_up(result.price));
+         text_up(result.delta),
+         seed_mark(result.is_seeded));
+    tell("{:<12} {:>12}   by what was promised{}\n\n",
+         "its price",
+         text_up(result.price),
+         seed_mark(result.is_seeded));
   }
   for (const auto& [name, outcome, detail] : result.checks)
     tell("{:<14} {:<24} {}\n", to_string(outcome), name, detail);
@@ -106,8 +112,9 @@ Action add_verify(Verb& app) {
 Prices what was promised, the plan or the filter's budget, with every accountant that applies, however early the
 run stopped; checks that the plan covers what was charged, that every batch really drawn was charged for, and that
 one relation is used throughout; that everything that is said twice is the same both times, and that the method
-plans with the record's settings what the record says; with --journal and --model that all three agree. Flags known seeds, printed training values, and what records of version 0.1 may
-tell beside their claim (docs/advisories). Exit code 5 if something contradicts the claim.)");
+plans with the record's settings what the record says; that the command and its options are those of the claim, and
+that nothing is missing; with --journal and --model that all three agree. Flags known seeds, printed training
+values, and what records of version 0.1 may tell beside their claim (docs/advisories). Exit code 5 if something contradicts the claim.)");
   return [a] { return run_verify(*a); };
 }
 

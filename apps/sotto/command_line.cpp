@@ -48,7 +48,7 @@ int run_verb(const std::vector<std::string>& arguments) {
   app.require_subcommand(1);
   app.failure_message([](const CLI::App* which, const CLI::Error& error) {
     return fmt::format("sotto: {}\nRun `sotto {}--help` for what there is.\n",
-                       error.what(),
+                       on_one_line(error.what()),
                        which->get_subcommands().empty()
                            ? std::string()
                            : which->get_subcommands().front()->get_name() + " ");
@@ -73,7 +73,7 @@ int run_verb(const std::vector<std::string>& arguments) {
 
   const auto expanded = with_config_file(arguments);
   if (!expanded) {
-    say("sotto: {}\n", expanded.error().message);
+    say_error(expanded.error());
     return exit_code(expanded.error().kind);
   }
   words = expanded->arguments;
@@ -94,7 +94,7 @@ int run_verb(const std::vector<std::string>& arguments) {
     const auto differ = app.check_paths();
     const auto code = differ ? action() : tl::unexpected<Error>(differ.error());
     if (code) return *code;
-    say("sotto: {}\n", code.error().message);
+    say_error(code.error());
     return exit_code(code.error().kind);
   }
   return kUsage;

@@ -151,7 +151,8 @@ Expected<int> train_network(NetworkRequest request) {
   model.feature_names = data.feature_names;
   Reserve reserve(memory_to_write(model));
   const std::size_t told = prepared.warnings.size();
-  Progress progress(prepared.method->name, !talks, price_of(prepared));
+  Progress progress(
+      prepared.method->name, !talks, price_of(prepared), request.train.seed.has_value());
   KeptIterates iterates(
       progress, problem.dimension, test && request.outputs.wanted(), kKeptIterates);
   SOTTO_ASSIGN(TrainResult result,

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "sotto/core/json.hpp"
-#include "sotto/core/text.hpp"
 
 namespace sotto::app {
 namespace {
@@ -27,8 +26,17 @@ void say_to_terminal(std::string_view text) noexcept {
   put(stderr, text, ignored);
 }
 
+void print_json_text(std::string_view text) { put(stdout, escaped_json(text), lost); }
+
+void say_error(const Error& error) {
+  if (is_listed(error.message))
+    say_text("sotto: " + error.message + "\n");
+  else
+    say("sotto: {}\n", error.message);
+}
+
 void print_json(const nlohmann::json& value, int indent) {
-  print_text(json_text(value, indent) + "\n");
+  print_json_text(json_text(value, indent) + "\n");
 }
 
 bool flush_printed() noexcept {

@@ -41,8 +41,8 @@ bool moves_up() {
 
 }  // namespace
 
-Progress::Progress(std::string name, bool quiet, std::optional<double> epsilon)
-    : view_(std::move(name), epsilon),
+Progress::Progress(std::string name, bool quiet, std::optional<double> epsilon, bool seeded)
+    : view_(std::move(name), epsilon, seeded),
       shows_(!quiet && ::isatty(STDERR_FILENO) == 1),
       begin_(std::chrono::steady_clock::now()),
       last_(begin_) {}

@@ -17,7 +17,8 @@ namespace sotto::app {
 class Progress final : public Observer {
  public:
   /// `epsilon`: what the run costs, however early it stops; none: it is not private.
-  Progress(std::string name, bool quiet, std::optional<double> epsilon = {});
+  /// `seeded`: by a known seed.
+  Progress(std::string name, bool quiet, std::optional<double> epsilon = {}, bool seeded = false);
   ~Progress() override;
 
   bool keep_going(const StepReport& report) override;

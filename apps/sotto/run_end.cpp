@@ -48,7 +48,7 @@ std::string rescue(const Model& model) {
   if (saved) return fmt::format("It was written to {} instead.", path);
   const auto printed = attempted([&] {
     return write_text(model, [](std::string_view piece) {
-      print_text(piece);
+      print_json_text(piece);
       return Expected<void>();
     });
   });

@@ -21,17 +21,18 @@ void on_signal(int signal) {
 }  // namespace
 
 void install_signals() {
-  // Whoever started the program may have it ignore some, as nohup does with SIGHUP.
-  const auto is_ignored = [](int signal) {
+  // nohup has the program ignore the end of its terminal.
+  const auto stays_ignored = [](int signal) {
     struct sigaction inherited {};
-    return sigaction(signal, nullptr, &inherited) == 0 && inherited.sa_handler == SIG_IGN;
+    return signal == SIGHUP && sigaction(signal, nullptr, &inherited) == 0 &&
+           inherited.sa_handler == SIG_IGN;
   };
   struct sigaction action {};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
   action.sa_flags = 0;  // no restart: a call that waits for a pipe must return
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGUSR1})
-    if (!is_ignored(signal)) sigaction(signal, &action, nullptr);
+    if (!stays_ignored(signal)) sigaction(signal, &action, nullptr);
   action.sa_handler = SIG_IGN;
   for (const int signal : {SIGPIPE, SIGXFSZ}) sigaction(signal, &action, nullptr);
 }

@@ -9,6 +9,7 @@
 
 #include "printer.hpp"
 #include "sotto/core/directed_text.hpp"
+#include "sotto/privacy/seed_mark.hpp"
 #include "sotto/report/live_view.hpp"
 
 namespace sotto::app {
@@ -51,20 +52,20 @@ std::string short_number(const std::string& text) {
   return fmt::format("{:.6g}", value);
 }
 
-nlohmann::json to_json(const PreparedRun& run, double delta) {
+nlohmann::json to_json(const PreparedRun& run, const TrainOptions& options) {
   nlohmann::json settings = nlohmann::json::array();
   for (const auto& setting : run.configured.settings)
     settings.push_back(
         {{"name", setting.name}, {"value", setting.value}, {"origin", setting.origin}});
   nlohmann::json json = {{"dry_run", true},
                          {"method", run.method->name},
-                         {"private", run.method->is_private},
                          {"settings", settings},
                          {"warnings", run.warnings}};
+  state_private(json, run.method->is_private, options.seed.has_value());
   if (run.method->is_private) {
     json["noise_multiplier"] = run.noise_multiplier;
     json["epsilon_planned"] = run.epsilon_planned;
-    json["delta"] = delta;
+    json["delta"] = options.delta;
     json["accountant"] = run.accountant->name();
     json["plan"] =
         run.plan.filter.empty() ? to_string(run.plan.event) : "filter " + run.plan.filter;
@@ -125,24 +126,27 @@ std::string origin_text(const std::string& origin) {
 void print_prepared(const PreparedRun& run,
                     const PublicProblem& problem,
                     const TrainOptions& options) {
-  say("{}: n {}, dimension {}", run.method->name, problem.n, problem.dimension);
+  say("{}: n {}, dimension {}", run.method->name, std::int64_t{problem.n}, problem.dimension);
   for (const auto& setting : run.configured.settings)
     if (setting.value != "none")
       say(", {} {}{}", setting.name, short_number(setting.value), origin_text(setting.origin));
   say("\n");
   if (!run.method->is_private) return;
+  const char* mark = seed_mark(options.seed.has_value());
   if (!run.plan.filter.empty())
-    say("releases are chosen during the run; the {} filter ends it at epsilon {}, delta "
+    say("releases are chosen during the run; the {} filter ends it at epsilon {}{}, delta "
         "{} ({})\n",
         run.plan.filter,
         text_up(run.epsilon_planned, 5),
+        mark,
         text_up(options.delta),
         to_string(problem.relation));
   else
-    say("noise multiplier {}{}; the plan costs epsilon {} at delta {} ({}, {})\n",
+    say("noise multiplier {}{}; the plan costs epsilon {}{} at delta {} ({}, {})\n",
         text_up(run.noise_multiplier, 5),
         options.noise_multiplier ? "" : " (calibrated)",
         text_up(run.epsilon_planned, 5),
+        mark,
         text_up(options.delta),
         to_string(problem.relation),
         run.accountant->name());
@@ -156,7 +160,7 @@ void print_plan(const PreparedRun& run,
   const std::optional<double> passes = planned_passes(run);
   const auto n = static_cast<double>(problem.n);
   if (json) {
-    nlohmann::json object = to_json(run, options.delta);
+    nlohmann::json object = to_json(run, options);
     object["n"] = std::int64_t{problem.n};
     object["dimension"] = problem.dimension;
     if (passes) object["passes"] = *passes;

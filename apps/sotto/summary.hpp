@@ -18,7 +18,7 @@ void print_metrics(const Metrics& metrics,
 /// A number's text with at most 6 significant digits; other texts as they are.
 std::string short_number(const std::string& text);
 
-nlohmann::json to_json(const PreparedRun& run, double delta);
+nlohmann::json to_json(const PreparedRun& run, const TrainOptions& options);
 
 /// What the run will cost, however early it stops; none if it is not private.
 std::optional<double> price_of(const PreparedRun& run);

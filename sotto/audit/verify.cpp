@@ -73,6 +73,7 @@ class Verifier {
     SOTTO_ASSIGN(result_.delta, field<double>(record_, "delta"));
     if (!(result_.delta >= 0 && result_.delta < 1)) return out_of_range("delta");
     flags();
+    result_.is_seeded = record_.contains("insecure_seed") && record_["insecure_seed"] == true;
     if (!result_.is_private) {
       for (RecordCheck& check : check_copies(record_)) result_.checks.push_back(std::move(check));
       add("claim", Outcome::kFlag, "the run claims no privacy; there is nothing to verify");
@@ -396,7 +397,11 @@ bool Verification::contradicts() const {
 
 Expected<Verification> verify_record(const nlohmann::json& record) {
   try {
-    return Verifier(record).run();
+    auto result = Verifier(record).run();
+    // Nobody typed what is wrong here.
+    if (!result && result.error().kind == ErrorKind::kUsage)
+      return fail(ErrorKind::kBadData, "the run record: " + result.error().message);
+    return result;
   } catch (const nlohmann::json::exception&) {
     return fail(ErrorKind::kBadData,
                 "a field of this run record is not of the kind that it should be. Is it the file "

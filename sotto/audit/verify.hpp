@@ -26,7 +26,8 @@ struct Repriced {
 };
 
 struct Verification {
-  bool is_private = false;
+  bool is_private = false;  ///< with a known seed: as long as nobody knows it
+  bool is_seeded = false;
   double claimed_epsilon = 0;
   double delta = 0;
   /// What the run costs by its own rule: the price of its plan, or its filter's budget. For records

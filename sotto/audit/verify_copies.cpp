@@ -8,56 +8,17 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "sotto/audit/record_checks.hpp"
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/json.hpp"
 #include "sotto/geometry/constraint_set.hpp"
 #include "sotto/geometry/loss_info.hpp"
 #include "sotto/optimizer/registry.hpp"
-#include "sotto/privacy/promise.hpp"
 
 namespace sotto {
 namespace {
 
 using nlohmann::json;
-using Outcome = RecordCheck::Outcome;
-
-/// What is there and of this type; none otherwise.
-template <class T>
-std::optional<T> value(const json& object, const char* name) {
-  const auto found = object.is_object() ? object.find(name) : object.end();
-  if (!object.is_object() || found == object.end()) return std::nullopt;
-  try {
-    return found->get<T>();
-  } catch (const json::exception&) {
-    return std::nullopt;
-  }
-}
-
-bool nearly(double a, double b) {
-  return a == b || std::abs(a - b) <= kLastDigits * std::max(std::abs(a), std::abs(b));
-}
-
-class Checks {
- public:
-  void require(const std::string& name, bool holds, const std::string& if_not) {
-    if (!holds) all_.push_back({name, Outcome::kContradiction, if_not});
-  }
-  void add(std::string name, Outcome outcome, std::string detail) {
-    all_.push_back({std::move(name), outcome, std::move(detail)});
-  }
-  /// One line for all that agreed.
-  std::vector<RecordCheck> take(const std::string& name, const std::string& if_all) {
-    const bool all = std::none_of(all_.begin(), all_.end(), [](const RecordCheck& check) {
-      return check.outcome == Outcome::kContradiction;
-    });
-    if (all) all_.insert(all_.begin(), {name, Outcome::kOk, if_all});
-    return std::move(all_);
-  }
-
- private:
-  std::vector<RecordCheck> all_;
-};
-
 std::optional<CanonicalEvent> events_of(const json& object, const char* name, Relation relation) {
   const auto text = value<std::string>(object, name);
   if (!text) return std::nullopt;
@@ -76,6 +37,12 @@ std::optional<std::string> setting(const json& record, const std::string& wanted
     for (const json& each : *settings)
       if (value<std::string>(each, "name") == wanted) return value<std::string>(each, "value");
   return std::nullopt;
+}
+
+/// With a known seed: as long as nobody knows it.
+bool claims_privacy(const json& record) {
+  return value<bool>(record, "private").value_or(false) ||
+         value<bool>(record, "private_if_seed_secret").value_or(false);
 }
 
 void check_flags(const json& record, const json& statement, Checks& checks) {
@@ -183,7 +150,7 @@ void check_epsilons(const json& record,
                     const CanonicalEvent& spent,
                     Checks& checks) {
   // Version 0.1, which states no rule, claimed what had happened.
-  if (value<std::string>(statement, "rule").value_or("").empty()) return;
+  if (states_no_rule(statement)) return;
   const auto claimed = price_in(record, "epsilon_spent");
   const auto planned = price_in(record, "epsilon_planned");
   if (claimed && planned && !record.contains("lost") && !spent.terms.empty())
@@ -208,7 +175,7 @@ void check_plan(const json& record, const json& statement, Relation relation, Ch
       !stated || value<std::string>(statement, "rule") != "plan")
     return;
   const auto cannot = [&](const std::string& why) {
-    checks.add("settings", Outcome::kFlag, "the plan can't be made again from them: " + why);
+    checks.flag("settings", "the plan can't be made again from them: " + why);
   };
   constexpr double kLargest = 1e100;
   constexpr std::int64_t kMost = std::int64_t{1} << 53;
@@ -266,11 +233,67 @@ void check_plan(const json& record, const json& statement, Relation relation, Ch
                                *samples));
 }
 
+/// A record that names no run of the journal. Only version 0.1 wrote such records of private runs:
+/// one of its runs must have been charged the same.
+void check_unnamed(const json& record,
+                   const json& statement,
+                   const JournalContent& journal,
+                   Checks& checks) {
+  if (!claims_privacy(record))
+    return checks.flag("journal", "the record claims no privacy and names no run of a journal");
+  if (!states_no_rule(statement))
+    return checks.require("journal", false, "the record names no run of it, as its version does");
+  const auto is_it = [&](const JournalRun& run) {
+    const auto spent = events_of(statement, "events", run.relation);
+    const auto plan = events_of(record, "plan", run.relation);
+    const auto charged = canonical(Event::compose(run.charged));
+    return run.states_no_rule &&
+           value<std::string>(record, "neighbours") == std::string(to_string(run.relation)) &&
+           value<std::string>(record, "method") == run.method &&
+           value<double>(record, "delta") == run.promise.budget.delta &&
+           price_in(record, "epsilon_budget") == run.promise.budget.epsilon && spent && charged &&
+           same(*spent, *charged) &&
+           (run.promise.rule == PriceRule::kFilter || (plan && same(*plan, run.promise.plan)));
+  };
+  if (std::none_of(journal.runs.begin(), journal.runs.end(), is_it))
+    return checks.require(
+        "journal", false, "the record names no run of it, and none of version 0.1 is the same");
+  checks.flag("journal", "the record names no run of it; one of version 0.1 was charged the same");
+}
+
+/// What the opening line says beside its promise. Lines of earlier versions say less.
+void check_opening(const json& record,
+                   const json& statement,
+                   const JournalRun& run,
+                   Checks& checks) {
+  checks.require("journal: method",
+                 value<std::string>(record, "method") == run.method,
+                 "it has another: " + run.method);
+  checks.require("journal: units",
+                 run.units == 0 || value<std::int64_t>(statement, "public_n") == run.units,
+                 fmt::format("it has {}", run.units));
+  checks.require("journal: seed",
+                 run.units == 0 || value<bool>(record, "insecure_seed") == run.seeded,
+                 run.seeded ? "it has one that is known" : "it has none");
+  if (run.unit.empty() || !run.unsafe_diagnostics)
+    return checks.flag("journal: unit", "it does not say what is protected, as later ones do");
+  checks.require("journal: unit",
+                 value<std::string>(statement, "unit") == run.unit,
+                 "it has another: " + run.unit);
+  checks.require("journal: unsafe_diagnostics",
+                 value<bool>(record, "unsafe_diagnostics") == run.unsafe_diagnostics,
+                 *run.unsafe_diagnostics ? "by it true training values were printed"
+                                         : "by it none were printed");
+}
+
 }  // namespace
 
 std::vector<RecordCheck> check_copies(const json& record) {
   Checks checks;
   const json statement = value<json>(record, "privacy").value_or(json::object());
+  const bool is_private = claims_privacy(record);
+  if (is_private) check_complete(record, statement, checks);
+  if (is_private) check_said(record, statement, checks);
   check_flags(record, statement, checks);
   check_counts(record, statement, checks);
   const auto relation = parse_relation(value<std::string>(record, "neighbours").value_or(""));
@@ -291,8 +314,8 @@ Expected<std::vector<RecordCheck>> check_journal(const json& record,
   const json place = value<json>(statement, "journal").value_or(json::object());
   const auto name = value<std::string>(place, "run");
   if (!name) {
-    checks.add("journal", Outcome::kFlag, "the record names no run of a journal");
-    return checks.take("journal", "");
+    check_unnamed(record, statement, journal, checks);
+    return checks.take();
   }
   const JournalHead head{value<std::int64_t>(place, "line").value_or(0),
                          value<std::string>(place, "chain").value_or("")};
@@ -306,22 +329,14 @@ Expected<std::vector<RecordCheck>> check_journal(const json& record,
                                   [&](const JournalRun& run) { return run.name == *name; });
   if (found == journal.runs.end()) {
     checks.require("journal", false, "the record's run is not in it");
-    return checks.take("journal", "");
+    return checks.take();
   }
   const JournalRun& run = *found;
   const auto relation = parse_relation(value<std::string>(record, "neighbours").value_or(""));
   checks.require("journal: relation",
                  relation && *relation == run.relation,
                  "it has another: " + std::string(to_string(run.relation)));
-  checks.require("journal: method",
-                 value<std::string>(record, "method") == run.method,
-                 "it has another: " + run.method);
-  checks.require("journal: units",
-                 run.units == 0 || value<std::int64_t>(statement, "public_n") == run.units,
-                 fmt::format("it has {}", run.units));
-  checks.require("journal: seed",
-                 run.units == 0 || value<bool>(record, "insecure_seed") == run.seeded,
-                 run.seeded ? "it has one that is known" : "it has none");
+  check_opening(record, statement, run, checks);
   checks.require("journal: rule",
                  value<std::string>(statement, "rule") == to_string(run.promise.rule),
                  "it has another: " + std::string(to_string(run.promise.rule)));
@@ -360,8 +375,9 @@ Expected<std::vector<RecordCheck>> check_journal(const json& record,
 
 std::vector<RecordCheck> check_model(const json& record, const json& model) {
   Checks checks;
+  const auto stated = value<json>(record, "privacy");
   checks.require("model: statement",
-                 value<json>(record, "privacy") == value<json>(model, "privacy"),
+                 stated && stated->is_object() && stated == value<json>(model, "privacy"),
                  "its privacy statement is another than the record's");
   checks.require("model: method",
                  value<std::string>(record, "method") == value<std::string>(model, "method"),

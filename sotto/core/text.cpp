@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <mutex>
+#include <utility>
 
 namespace sotto {
 namespace {
@@ -31,25 +35,91 @@ std::size_t utf8_length(std::string_view text, std::uint32_t& number) {
 /// C0, DEL and C1.
 bool is_control(std::uint32_t number) { return number < 0x20 || (number >= 0x7f && number < 0xa0); }
 
-}  // namespace
+/// Line and paragraph separators, directions of writing, marks without a width, tags: they change
+/// how other characters are shown and are not seen themselves.
+bool is_unseen(std::uint32_t number) {
+  constexpr std::pair<std::uint32_t, std::uint32_t> kRanges[] = {{0xad, 0xad},
+                                                                 {0x61c, 0x61c},
+                                                                 {0x180e, 0x180e},
+                                                                 {0x200b, 0x200f},
+                                                                 {0x2028, 0x202e},
+                                                                 {0x2060, 0x206f},
+                                                                 {0xfeff, 0xfeff},
+                                                                 {0xfff9, 0xfffb},
+                                                                 {0xe0000, 0xe007f}};
+  return std::any_of(std::begin(kRanges), std::end(kRanges), [&](const auto& range) {
+    return number >= range.first && number <= range.second;
+  });
+}
 
-std::string escaped(std::string_view text) {
+/// `hide` says which characters are written by `spell`, which gets their bytes and their number;
+/// bytes that are no character have the number 0xfffd.
+template <class Hide, class Spell>
+std::string spelled(std::string_view text, Hide hide, Spell spell) {
   std::string result;
   result.reserve(text.size());
   while (!text.empty()) {
-    std::uint32_t number = 0;
+    std::uint32_t number = 0xfffd;
     const std::size_t length = utf8_length(text, number);
-    if (length > 0 && (!is_control(number) || number == '\n' || number == '\t')) {
-      result += text.substr(0, length);
-      text.remove_prefix(length);
-    } else {
-      const std::size_t bytes = length == 0 ? 1 : length;
-      for (const char byte : text.substr(0, bytes))
-        result += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
-      text.remove_prefix(bytes);
-    }
+    const std::string_view bytes = text.substr(0, length == 0 ? 1 : length);
+    if (length > 0 && !hide(number))
+      result += bytes;
+    else
+      result += spell(bytes, length == 0 ? 0xfffd : number);
+    text.remove_prefix(bytes.size());
   }
   return result;
+}
+
+std::string as_bytes(std::string_view bytes, std::uint32_t) {
+  std::string result;
+  for (const char byte : bytes)
+    result += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+  return result;
+}
+
+bool breaks(std::uint32_t number) { return number == '\n' || number == '\t'; }
+
+}  // namespace
+
+std::string escaped(std::string_view text) {
+  return spelled(
+      text,
+      [](std::uint32_t c) { return (is_control(c) && !breaks(c)) || is_unseen(c); },
+      as_bytes);
+}
+
+std::string on_one_line(std::string_view text) {
+  return spelled(
+      text, [](std::uint32_t c) { return is_control(c) || is_unseen(c); }, as_bytes);
+}
+
+namespace {
+std::mutex list_lock;
+std::string last_list;  // NOLINT(cert-err58-cpp): an empty string does not throw
+}  // namespace
+
+std::string listed(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + on_one_line(line);
+  const std::lock_guard guard(list_lock);
+  return last_list = text;
+}
+
+bool is_listed(std::string_view message) {
+  const std::lock_guard guard(list_lock);
+  return !message.empty() && message == last_list;
+}
+
+std::string escaped_json(std::string_view text) {
+  return spelled(
+      text,
+      [](std::uint32_t c) { return (is_control(c) && !breaks(c)) || is_unseen(c); },
+      [](std::string_view, std::uint32_t c) {
+        if (c < 0x10000) return fmt::format("\\u{:04x}", c);
+        const std::uint32_t rest = c - 0x10000;
+        return fmt::format("\\u{:04x}\\u{:04x}", 0xd800 + (rest >> 10U), 0xdc00 + (rest & 0x3ffU));
+      });
 }
 
 bool has_control_characters(std::string_view text) {

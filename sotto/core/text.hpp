@@ -2,13 +2,26 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sotto {
 
 /// Text that may come from a file or an argument, for a terminal: control characters (but for line
-/// breaks and tabs) and bytes that are no UTF-8 as \xNN, so that a name can't speak to the
-/// terminal.
+/// breaks and tabs), characters that nobody sees or that turn the order of others round (U+202E and
+/// its kin), and bytes that are no UTF-8 as \xNN, so that a name can't speak to the terminal.
 std::string escaped(std::string_view text);
+
+/// The same for a part of a line, such as a name: line breaks and tabs, too, so that it can't forge
+/// a line of its own.
+std::string on_one_line(std::string_view text);
+
+/// Such parts as lines of one message, and whether a message is the last one that was made so: the
+/// only kind whose line breaks are the program's own.
+std::string listed(const std::vector<std::string>& lines);
+bool is_listed(std::string_view message);
+
+/// The text of a JSON object, with the same characters as \uNNNN: it stays JSON.
+std::string escaped_json(std::string_view text);
 
 /// Whether a name holds a control character: it could forge a line of a file or of the output.
 bool has_control_characters(std::string_view text);

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "sotto/core/text.hpp"
+
 namespace sotto {
 
 void Refusals::add(std::int64_t row, std::int64_t column, std::string_view rule) {
@@ -19,16 +21,15 @@ void Refusals::append(Refusals other) {
 
 Expected<void> Refusals::settle(Misfits misfits) const {
   if (misfits == Misfits::kNull || total_ == 0) return {};
-  return fail(ErrorKind::kBadData,
-              fmt::format("{}\n{}: {} not fit what is declared{}. Nothing was charged. This list "
-                          "is for the holder of the data, not for release: correct the file or "
-                          "the declaration, or let such rows count as empty with --no-refusals.",
-                          fmt::join(texts_, "\n"),
-                          path_,
-                          total_ == 1 ? "1 row does" : fmt::format("{} rows do", total_),
-                          total_ > std::ssize(texts_)
-                              ? fmt::format("; the first {} are shown", texts_.size())
-                              : ""));
+  std::vector<std::string> lines = texts_;
+  lines.push_back(fmt::format(
+      "{}: {} not fit what is declared{}. Nothing was charged. This list is for the "
+      "holder of the data, not for release: correct the file or the declaration, or "
+      "let such rows count as empty with --no-refusals.",
+      path_,
+      total_ == 1 ? "1 row does" : fmt::format("{} rows do", total_),
+      total_ > std::ssize(texts_) ? fmt::format("; the first {} are shown", texts_.size()) : ""));
+  return fail(ErrorKind::kBadData, listed(lines));
 }
 
 }  // namespace sotto

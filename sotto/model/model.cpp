@@ -10,16 +10,16 @@
 #include "sotto/core/json.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/privacy/number_json.hpp"
+#include "sotto/privacy/seed_mark.hpp"
 
 namespace sotto {
 
 std::string seed_mark(const PrivacyStatement& statement) {
-  return statement.insecure_seed ? " IF ITS SEED IS SECRET" : "";
+  return seed_mark(statement.insecure_seed);
 }
 
 nlohmann::json to_json(const PrivacyStatement& statement) {
-  nlohmann::json json = {{"private", statement.is_private && !statement.insecure_seed},
-                         {"epsilon", number_or_null(statement.epsilon)},
+  nlohmann::json json = {{"epsilon", number_or_null(statement.epsilon)},
                          {"delta", statement.delta},
                          {"neighbours", to_string(statement.neighbours)},
                          {"unit", statement.unit},
@@ -32,7 +32,7 @@ nlohmann::json to_json(const PrivacyStatement& statement) {
                          {"unsafe_diagnostics", statement.unsafe_diagnostics},
                          {"test_declared_public", statement.test_declared_public}};
   // Whoever knows the seed can take the noise away again.
-  if (statement.insecure_seed) json["private_if_seed_secret"] = statement.is_private;
+  state_private(json, statement.is_private, statement.insecure_seed);
   if (const auto& journal = statement.journal)
     json["journal"] = {
         {"run", journal->run}, {"line", journal->head.line}, {"chain", journal->head.chain}};
@@ -47,7 +47,10 @@ Expected<PrivacyStatement> privacy_from_json(const nlohmann::json& json) {
   statement.epsilon =
       epsilon.is_null() ? std::numeric_limits<double>::infinity() : epsilon.get<double>();
   statement.delta = json.at("delta").get<double>();
-  SOTTO_ASSIGN(statement.neighbours, parse_relation(json.at("neighbours").get<std::string>()));
+  const auto relation = parse_relation(json.at("neighbours").get<std::string>());
+  if (!relation)  // nobody typed it
+    return fail(ErrorKind::kBadData, "the privacy statement: " + relation.error().message);
+  statement.neighbours = *relation;
   statement.unit = json.at("unit").get<std::string>();
   statement.public_n = json.at("public_n").get<std::int64_t>();
   statement.accountant = json.at("accountant").get<std::string>();

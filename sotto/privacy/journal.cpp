@@ -191,6 +191,11 @@ class RunReader {
     return count.get<std::int64_t>();
   }
 
+  static void read_diagnostics(const nlohmann::json& line, JournalRun& run) {
+    if (line.contains("unsafe_diagnostics"))
+      run.unsafe_diagnostics = line["unsafe_diagnostics"].get<bool>();
+  }
+
   Expected<void> open(const nlohmann::json& line, const std::string& where) {
     JournalRun run;
     run.where = where;
@@ -202,6 +207,8 @@ class RunReader {
       SOTTO_ASSIGN(run.units, count_in(line, "units", 0));
     }
     run.seeded = line.value("seeded", false);
+    run.unit = line.value("unit", "");
+    read_diagnostics(line, run);
     Promise& promise = run.promise;
     if (const auto& epsilon = line.at("epsilon"); !epsilon.is_null()) {
       promise.budget.epsilon = epsilon.get<double>();
@@ -261,6 +268,7 @@ class RunReader {
         return no("it states less than was charged before it");
     found->closed = false;
     found->end.clear();
+    read_diagnostics(line, *found);
     return {};
   }
 
@@ -447,7 +455,12 @@ Expected<double> price(const JournalRun& run, double delta) {
     return granted.error().kind == ErrorKind::kBadData ? refused(run.where, granted.error().message)
                                                        : tl::unexpected(granted.error());
   // Of a run that was not closed nobody can tell whether its last lines were lost.
-  return run.closed && charged.terms.empty() ? 0.0 : price_of_promise(run.promise, charged, delta);
+  if (run.closed && charged.terms.empty()) return 0.0;
+  auto price = price_of_promise(run.promise, charged, delta);
+  // At its own delta whoever asks has typed nothing wrong.
+  if (!price && price.error().kind == ErrorKind::kUsage && delta == run.promise.budget.delta)
+    return refused(run.where, price.error().message);
+  return price;
 }
 
 Expected<JournalRun> find_run(const JournalContent& journal,

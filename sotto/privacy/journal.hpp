@@ -57,6 +57,10 @@ struct JournalRun {
   std::string method;
   std::int64_t units = 0;  ///< as many as are public; 0: it does not say
   bool seeded = false;     ///< by a known seed
+  std::string unit;        ///< what is protected: `row`, or the person column; empty: not said
+  /// True training values were printed beside the model; none: it does not say. A continued run's
+  /// are those of its last part, which alone has a model.
+  std::optional<bool> unsafe_diagnostics;
   Relation relation = Relation::kZeroOut;
   Promise promise;  ///< by the opening line: what the run is priced by
   /// Written by version 0.1, whose opening lines state no rule (it follows from the plan) and no

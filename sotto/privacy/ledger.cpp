@@ -116,9 +116,10 @@ Expected<void> Ledger::open_journal() {
   if (options_.resume) SOTTO_TRY(continue_run(*options_.resume));
   if (!journal_) return {};
   if (options_.resume) {
-    const nlohmann::json line = {{"resume", options_.run},
-                                 {"spent", to_string(to_event(spent()))},
-                                 {"samples", samples_spent()}};
+    nlohmann::json line = {{"resume", options_.run},
+                           {"spent", to_string(to_event(spent()))},
+                           {"samples", samples_spent()}};
+    if (!options_.unit.empty()) line["unsafe_diagnostics"] = options_.unsafe_diagnostics;
     return journal_->append(json_text(line));
   }
   nlohmann::json line = {{"open", 2},
@@ -132,6 +133,10 @@ Expected<void> Ledger::open_journal() {
                          {"samples", options_.planned_samples},
                          {"units", options_.units},
                          {"seeded", options_.seeded}};
+  if (!options_.unit.empty()) {
+    line["unit"] = options_.unit;
+    line["unsafe_diagnostics"] = options_.unsafe_diagnostics;
+  }
   if (options_.run.empty())
     options_.run =
         sha256(fmt::format("{}\n{}\n{}", journal_->head().chain, options_.nonce, json_text(line)))

@@ -53,6 +53,9 @@ struct LedgerOptions {
   std::string method;
   std::int64_t units = 0;
   bool seeded = false;
+  /// What is protected; empty: neither this nor the next is stated.
+  std::string unit;
+  bool unsafe_diagnostics = false;
   /// Empty: no journal (tests, and programs that keep their own).
   std::string journal_path;
   std::string journal_key;  ///< empty: its checksums have none

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sotto/core/directed_text.hpp"
+#include "sotto/privacy/seed_mark.hpp"
 
 namespace sotto {
 namespace {
@@ -58,8 +59,8 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-LiveView::LiveView(std::string method, std::optional<double> epsilon)
-    : method_(std::move(method)), epsilon_(epsilon) {}
+LiveView::LiveView(std::string method, std::optional<double> epsilon, bool seeded)
+    : method_(std::move(method)), epsilon_(epsilon), seeded_(seeded) {}
 
 void LiveView::step(std::int64_t step,
                     std::int64_t steps,
@@ -105,8 +106,9 @@ std::vector<std::string> LiveView::lines(std::size_t width, bool unicode) const 
                                        duration_text(left));
   // Not the price of what was released so far: stopping here would not make the run cheaper.
   const std::string spent = !epsilon_ ? "NOT private, "
-                                      : fmt::format("costs epsilon {}, {:.0f}% of it released, ",
+                                      : fmt::format("costs epsilon {}{}, {:.0f}% of it released, ",
                                                     text_up(*epsilon_, 4),
+                                                    seed_mark(seeded_),
                                                     100 * share);
   const std::string what = fmt::format("  {}{}{:.4g} passes, step size {:.4g}",
                                        spent,

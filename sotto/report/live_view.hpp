@@ -14,7 +14,8 @@ namespace sotto {
 class LiveView {
  public:
   /// `epsilon`: what the run costs, however early it stops; none: it is not private.
-  LiveView(std::string method, std::optional<double> epsilon);
+  /// `seeded`: by a known seed.
+  LiveView(std::string method, std::optional<double> epsilon, bool seeded = false);
 
   /// After a step. `steps`: planned in all; `gradient_norm`: of the released gradient, 0 if none;
   /// `seconds`: since this program began, which may have been at a later step than the first;
@@ -34,6 +35,7 @@ class LiveView {
  private:
   std::string method_;
   std::optional<double> epsilon_;
+  bool seeded_;
   std::int64_t step_ = 0;
   std::int64_t steps_ = 0;
   double step_size_ = 0;

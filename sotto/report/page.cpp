@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/text.hpp"
 #include "sotto/core/version.hpp"
 #include "sotto/report/assets.hpp"
 
@@ -136,7 +137,8 @@ nlohmann::json to_json(const Chart& chart) {
 
 std::string escaped_html(const std::string& text) {
   std::string result;
-  for (const char c : text) {
+  // A name of a file could turn the order of what stands beside it round.
+  for (const char c : escaped(text)) {
     switch (c) {
       case '&':
         result += "&amp;";
@@ -259,7 +261,8 @@ Page& Page::chart(const Chart& chart) {
       escaped_html(chart.y_label),
       escaped_html(chart.x_label),
       escaped_html(names));
-  charts_.push_back(to_json(chart).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  charts_.push_back(
+      escaped_json(to_json(chart).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
   return *this;
 }
 

@@ -10,6 +10,7 @@
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/version.hpp"
 #include "sotto/privacy/number_json.hpp"
+#include "sotto/privacy/seed_mark.hpp"
 
 namespace sotto {
 namespace {
@@ -76,7 +77,6 @@ nlohmann::json to_json(const RunRecord& record) {
   nlohmann::json json = {{"sotto_run", 1},
                          {"version", record.version},
                          {"method", record.method},
-                         {"private", record.privacy.is_private && !record.privacy.insecure_seed},
                          {"epsilon_spent", number_or_null(record.privacy.epsilon)},
                          {"epsilon_planned", number_or_null(record.epsilon_planned)},
                          {"epsilon_budget", number_or_null(record.epsilon_budget)},
@@ -99,7 +99,7 @@ nlohmann::json to_json(const RunRecord& record) {
                          {"unsafe_diagnostics", record.privacy.unsafe_diagnostics},
                          {"warnings", record.warnings},
                          {"trace", std::move(trace)}};
-  if (record.privacy.insecure_seed) json["private_if_seed_secret"] = record.privacy.is_private;
+  state_private(json, record.privacy.is_private, record.privacy.insecure_seed);
   if (!record.lost.empty()) json["lost"] = record.lost;
   if (record.test) json["test"] = to_json(*record.test);
   if (!record.network.empty()) json["network"] = record.network;

@@ -337,6 +337,8 @@ LedgerOptions ledger_options(const PreparedRun& run,
   granted.method = run.method->name;
   granted.units = problem.n;
   granted.seeded = options.seed.has_value();
+  granted.unit = options.unit;
+  granted.unsafe_diagnostics = options.unsafe_diagnostics;
   granted.journal_path = options.journal_path;
   granted.journal_key = options.journal_key;
   granted.known_lines = options.known_lines;

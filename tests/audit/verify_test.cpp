@@ -29,6 +29,13 @@ std::vector<std::string> contradictions(const json& record) {
 
 using Names = std::vector<std::string>;
 
+bool flags(const json& record, const std::string& name) {
+  const auto result = verify_record(record);
+  return std::any_of(result->checks.begin(), result->checks.end(), [&](const auto& check) {
+    return check.outcome == RecordCheck::Outcome::kFlag && check.name == name;
+  });
+}
+
 TEST(Verify, AConsistentRecordHolds) {
   const auto result = verify_record(consistent_record());
   ASSERT_TRUE(result) << result.error().message;
@@ -61,7 +68,7 @@ TEST(Verify, ABatchOfEverybodyIsAFullBatch) {
 TEST(Verify, TooSmallAnEpsilonIsCaught) {
   json record = consistent_record();
   const double epsilon = record["epsilon_spent"].get<double>();
-  record["epsilon_spent"] = 0.9 * epsilon;
+  record["epsilon_spent"] = record["epsilon_planned"] = 0.9 * epsilon;
   record["privacy"]["epsilon"] = 0.9 * epsilon;
   EXPECT_EQ(contradictions(record), Names{"epsilon"});
   record["privacy"]["epsilon"] = epsilon;
@@ -94,21 +101,58 @@ TEST(Verify, AnAccountantWithoutATheoremIsCaught) {
 
 TEST(Verify, SeedsAndDiagnosticsAreFlagged) {
   json record = consistent_record();
-  record["insecure_seed"] = true;
-  record.erase("unsafe_diagnostics");
-  const auto result = verify_record(record);
-  ASSERT_TRUE(result);
-  EXPECT_FALSE(result->contradicts());
-  EXPECT_EQ(
-      std::count_if(result->checks.begin(),
-                    result->checks.end(),
-                    [](const auto& check) { return check.outcome == RecordCheck::Outcome::kFlag; }),
-      2);
+  for (const char* name : {"insecure_seed", "unsafe_diagnostics"}) {
+    EXPECT_FALSE(flags(record, name)) << name;
+    record[name] = record["privacy"][name] = true;
+    EXPECT_TRUE(flags(record, name)) << name;
+  }
+  EXPECT_EQ(contradictions(record), Names{});
+  EXPECT_TRUE(verify_record(record)->is_seeded);
+}
+
+// Taking away what a check reads does not turn it off.
+TEST(Verify, WhatEveryRecordHasIsMissed) {
+  const json record = consistent_record();
+  for (const char* name : {"version",
+                           "method",
+                           "loss",
+                           "settings",
+                           "dimension",
+                           "steps",
+                           "noise_multiplier",
+                           "epsilon_planned",
+                           "insecure_seed",
+                           "unsafe_diagnostics"}) {
+    json edited = record;
+    edited.erase(name);
+    EXPECT_EQ(contradictions(edited), Names{name});
+    edited[name] = json::object();
+    EXPECT_NE(contradictions(edited), Names{}) << name << " of another type";
+  }
+  for (const char* name : {"private", "unit", "public_n", "test_declared_public"}) {
+    json edited = record;
+    edited["privacy"].erase(name);
+    EXPECT_EQ(contradictions(edited), Names{std::string("privacy: ") + name});
+  }
+  for (const char* name : {"journal", "command", "spending"})
+    EXPECT_TRUE(flags(record, name)) << "a program's own records have none";
+}
+
+TEST(Verify, WhatCantBeReadInARecordIsBadData) {
+  for (const char* text :
+       {"gaussian(", "gaussian(-1)", "poisson(0.1, compose(laplace(1), laplace(2)))"})
+    for (const char* name : {"plan", "neighbours"}) {
+      json record = consistent_record();
+      record[name] = text;
+      const auto result = verify_record(record);
+      ASSERT_FALSE(result) << text;
+      EXPECT_EQ(result.error().kind, ErrorKind::kBadData) << text;
+    }
 }
 
 /// The record with this claim, wherever it stands.
 json claiming(json record, double epsilon) {
-  record["epsilon_spent"] = epsilon;
+  record["epsilon_spent"] = record["epsilon_planned"] = epsilon;
   record["privacy"]["epsilon"] = epsilon;
   return record;
 }
@@ -117,13 +161,6 @@ json golden(const std::string& name) {
   const auto text =
       read_text_file(std::string(SOTTO_SOURCE_DIR) + "/tests/privacy/golden/v0_1/" + name);
   return json::parse(text.value());
-}
-
-bool flags(const json& record, const std::string& name) {
-  const auto result = verify_record(record);
-  return std::any_of(result->checks.begin(), result->checks.end(), [&](const auto& check) {
-    return check.outcome == RecordCheck::Outcome::kFlag && check.name == name;
-  });
 }
 
 // A run that was stopped after 36 of 100 steps costs all 100.
@@ -147,7 +184,7 @@ json under_a_filter() {
   record["epsilon_budget"] = 3;
   record["privacy"]["rule"] = "filter";
   record["privacy"]["accountant"] = "rdp";
-  record["spending"] = json::array({{{"step", 1}, {"filter_share", 0.2}}});
+  record["spending"] = json::array({{{"step", 100}, {"filter_share", 0.2}}});
   return record;
 }
 

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "tests/support/command.hpp"
@@ -238,6 +239,96 @@ TEST(Seeds, AreMarkedWhereverAnEpsilonStands) {
   const auto exported = sotto({"export", dir.file("model.json"), dir.file("model.onnx")});
   ASSERT_EQ(exported.code, 0) << exported.err;
   EXPECT_THAT(exported.out + exported.err, HasSubstr("SEED"));
+}
+
+/// Every line that has an epsilon has the mark, too.
+void expect_marked(const std::string& text, const std::string& what) {
+  std::istringstream lines(text);
+  int epsilons = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("epsilon ") == line.npos || line.find("warning") != line.npos) continue;
+    if (line.find_first_of("0123456789", line.find("epsilon ")) == line.npos) continue;
+    ++epsilons;
+    EXPECT_THAT(line, HasSubstr("SEED")) << what;
+  }
+  EXPECT_GT(epsilons, 0) << what << text;
+}
+
+void expect_not_in_earnest(const std::string& text, const std::string& what) {
+  const auto object = nlohmann::json::parse(text);
+  const auto& run = object.contains("runs") ? object["runs"][0] : object;
+  EXPECT_EQ(run["private"], false) << what;
+  EXPECT_EQ(run["private_if_seed_secret"], true) << what;
+}
+
+TEST(Seeds, AreMarkedByEveryVerbThatPrintsAnEpsilon) {
+  for (const std::vector<std::string>& method :
+       {std::vector<std::string>{"--steps", "3"}, {"--method", "dp-tr", "--epsilon", "3"}}) {
+    const TempDir dir;
+    std::vector<std::string> words = {
+        "train", "--seed", "0", "--delta", "1e-5", "--dim", "2", "--row-norm", "1.5"};
+    words.insert(words.end(), method.begin(), method.end());
+    if (method.size() == 2) words.insert(words.end(), {"--noise-multiplier", "3"});
+    auto dry = words;
+    dry.insert(dry.end(), {"--dry-run", "--public-n", "200"});
+    words.insert(words.end(),
+                 {"--record", dir.file("r"), dir.write("d.svm", small_libsvm()), dir.file("m")});
+    const auto trained = sotto(words);
+    ASSERT_EQ(trained.code, 0) << trained.err;
+    expect_marked(trained.out, "train, the result");
+    expect_marked(trained.err, "train, the plan");
+    const auto planned = sotto(dry);
+    ASSERT_EQ(planned.code, 0) << planned.err;
+    expect_marked(planned.out + planned.err, "train --dry-run");
+    const auto as_json = [](std::vector<std::string> command) {
+      command.emplace_back("--json");
+      return sotto(command).out;
+    };
+    expect_not_in_earnest(as_json(dry), "train --dry-run --json");
+    expect_not_in_earnest(as_json(words), "train --json");
+    const std::vector<std::string> account = {"account", "--journal", dir.file("m.journal")};
+    expect_marked(sotto(account).out, "account");
+    expect_not_in_earnest(as_json(account), "account --json");
+    const std::vector<std::string> verify = {"verify", dir.file("r")};
+    EXPECT_THAT(sotto(verify).out, HasSubstr("SEED"));
+    expect_not_in_earnest(as_json(verify), "verify --json");
+    expect_marked(sotto({"export", dir.file("m"), dir.file("m.onnx")}).out, "export");
+    ASSERT_EQ(sotto({"report", dir.file("r"), "--out", dir.file("p.html")}).code, 0);
+    EXPECT_THAT(TempDir::read(dir.file("p.html")), HasSubstr("NOT PRIVATE IN EARNEST"));
+  }
+}
+
+TEST(Seeds, AreMarkedWhereARunIsInterrupted) {
+  const TempDir dir;
+  std::string line = "timeout -s INT 2 " + quoted(SOTTO_BINARY);
+  for (const auto& word : train(dir, {"--steps", "20000000", "--seed", "1"}))
+    line += " " + quoted(word);
+  (void)std::system((line + " 2>" + quoted(dir.file("err"))).c_str());
+  const std::string told = TempDir::read(dir.file("err"));
+  ASSERT_THAT(told, HasSubstr("interrupted after"));
+  expect_marked(told.substr(told.find("interrupted after")), "interrupted");
+}
+
+TEST(Files, WhatIsWrongInARecordIsBadDataAndNobodysTyping) {
+  const TempDir dir;
+  ASSERT_EQ(sotto(train(dir, {"--steps", "3", "--record", dir.file("r")})).code, 0);
+  const auto record = nlohmann::json::parse(TempDir::read(dir.file("r")));
+  const std::vector<std::pair<const char*, std::string>> edits = {
+      {"/plan", "gaussian("},
+      {"/plan", "gaussian(-1)"},
+      {"/plan", "poisson(0.1, compose(laplace(1), laplace(2)))"},
+      {"/neighbours", "someone"},
+      {"/privacy/events", "nothing"},
+      {"/privacy/neighbours", "someone"},
+      {"/drawn/0/sampling", "poisson(7)"}};
+  for (const auto& [path, text] : edits) {
+    auto edited = record;
+    edited[nlohmann::json::json_pointer(path)] = text;
+    const std::string file = dir.write("edited", edited.dump());
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"verify", file}, {"report", file, "--out", dir.file("p.html")}})
+      EXPECT_THAT(sotto(words).code, ::testing::AnyOf(3, 5)) << words[0] << path << text;
+  }
 }
 
 }  // namespace

@@ -245,6 +245,129 @@ TEST_P(Forgeries, ConsistentOnesAreFoundWithTheJournal) {
   }
 }
 
+// No check is turned off by taking away what it reads.
+TEST_P(Forgeries, EveryMissingFieldIsFound) {
+  const TempDir dir;
+  const Files files = trained(dir, GetParam());
+  // What some runs have, and what a reader can do without; the journal and the model are not asked.
+  const std::set<std::string> optional = {
+      "/class_names", "/epsilon_lower", "/trace", "/versions", "/certificate", "/spending"};
+  for (const std::string parent : {"", "/privacy", "/privacy/journal"})
+    for (const auto& [name, unused] : files.record[json::json_pointer(parent)].items()) {
+      const std::string path = parent + "/" + name;
+      if (optional.contains(path)) continue;
+      Files edited = files;
+      edited.record[json::json_pointer(parent)].erase(name);
+      edited.model["privacy"] = edited.record.value("privacy", json());
+      EXPECT_TRUE(found(edited)) << path;
+    }
+}
+
+// The statement of a cheaper run, put into the model of a dear one.
+TEST(AnotherRuns, StatementIsFoundEvenWithoutItsPlace) {
+  const TempDir dear_dir, cheap_dir;
+  const std::vector<std::string> method = {"--method", "dp-gd", "--steps", "5", "--epsilon"};
+  auto dear_words = method, cheap_words = method;
+  dear_words.emplace_back("8");
+  cheap_words.emplace_back("0.1");
+  const Files dear = trained(dear_dir, dear_words);
+  const Files cheap = trained(cheap_dir, cheap_words);
+  Files forged{cheap.record, dear.model, dear.journal};
+  for (const char* erased : {"none", "journal", "rule"}) {
+    forged.record["privacy"].erase(erased);  // the last: as if version 0.1 had written it
+    forged.model["privacy"] = forged.record["privacy"];
+    EXPECT_TRUE(found(forged)) << erased;
+  }
+}
+
+TEST(Version01, RecordsAreFoundInTheirJournalsOnly) {
+  const auto file = [](const std::string& name) {
+    return std::string(SOTTO_SOURCE_DIR) + "/tests/privacy/golden/v0_1/" + name;
+  };
+  const json record = json::parse(TempDir::read(file("filter.json")));
+  const auto own = check_journal(record, read_whole_journal(file("filter.journal")).value());
+  ASSERT_TRUE(own) << own.error().message;
+  ASSERT_EQ(own->size(), 1U);
+  EXPECT_EQ(own->front().outcome, RecordCheck::Outcome::kFlag) << own->front().detail;
+  const auto other = check_journal(record, read_whole_journal(file("two.journal")).value());
+  ASSERT_TRUE(other);
+  EXPECT_TRUE(contradicts(*other));
+}
+
+/// The words of a command without an option.
+json without(json command, const std::string& option) {
+  const auto at = std::find(command.begin(), command.end(), option);
+  if (at != command.end()) command.erase(at, at + 2);
+  return command;
+}
+
+TEST(Commands, AreThoseOfTheClaim) {
+  const TempDir dir;
+  const Files files =
+      trained(dir, {"--method", "dp-sgd", "--epsilon", "2", "--steps", "30", "--seed", "1"});
+  ASSERT_FALSE(found(files));
+  using Edit = std::pair<const char*, std::function<void(json&)>>;
+  const auto option = [](json& record, const std::string& name) -> json& {
+    for (json& each : record["options"])
+      if (each["name"] == name) return each["value"];
+    return record["options"].emplace_back(json{{"name", name}, {"origin", "given"}})["value"];
+  };
+  const std::vector<Edit> edits = {
+      {"no seed",
+       [](json& r) {
+         r["insecure_seed"] = r["privacy"]["insecure_seed"] = false;
+         r["private"] = r["privacy"]["private"] = true;
+         r.erase("private_if_seed_secret");
+         r["privacy"].erase("private_if_seed_secret");
+       }},
+      {"a seed less", [](json& r) { r["command"] = without(r["command"], "--seed"); }},
+      {"diagnostics", [](json& r) { r["command"].push_back("--unsafe-diagnostics"); }},
+      {"test rows", [](json& r) { r["command"].push_back("--test=rows"); }},
+      {"an epsilon", [&](json& r) { option(r, "epsilon") = "0.01"; }},
+      {"a delta", [&](json& r) { option(r, "delta") = "1e-12"; }},
+      {"a noise multiplier", [&](json& r) { option(r, "noise_multiplier") = "100"; }},
+      {"a relation", [&](json& r) { option(r, "neighbours") = "add-remove"; }},
+      {"an accountant", [&](json& r) { option(r, "accountant") = "zcdp"; }},
+      {"a method",
+       [](json& r) {
+         r["command"] = without(r["command"], "--method");
+         r["command"].push_back("--method=dp-gd");
+       }},
+      {"no delta", [](json& r) { r["command"] = without(r["command"], "--delta"); }},
+      {"no options", [](json& r) { r.erase("options"); }},
+      {"no command", [](json& r) { r.erase("command"); }},
+      {"another verb", [](json& r) { r["command"][0] = "account"; }},
+      {"a bound on the rows", [&](json& r) { option(r, "row_norm") = "7"; }}};
+  for (const auto& [what, edit] : edits) {
+    json record = files.record;
+    edit(record);
+    const auto result = verify_record(record);
+    ASSERT_TRUE(result) << what;
+    EXPECT_TRUE(result->contradicts()) << what;
+  }
+}
+
+// In every copy that a forger can reach.
+TEST(Units, AndDiagnosticsAreInTheJournal) {
+  const TempDir dir;
+  const Files files = trained(dir, {"--method", "dp-sgd", "--epsilon", "2", "--steps", "30"});
+  Files person = files;
+  person.record["privacy"]["unit"] = person.model["privacy"]["unit"] = "person";
+  EXPECT_TRUE(found(person));
+  const TempDir other;
+  Files shown = trained(
+      other, {"--method", "dp-sgd", "--epsilon", "2", "--steps", "30", "--unsafe-diagnostics"});
+  ASSERT_FALSE(found(shown));
+  json& record = shown.record;
+  record["unsafe_diagnostics"] = record["privacy"]["unsafe_diagnostics"] = false;
+  record.erase("diagnostics");
+  auto& words = record["command"];
+  words.erase(std::find(words.begin(), words.end(), "--unsafe-diagnostics"));
+  shown.model["privacy"] = record["privacy"];
+  EXPECT_FALSE(found_alone(record)) << "nothing in it tells";
+  EXPECT_TRUE(found(shown));
+}
+
 TEST(CutBack, AJournalThatWasCutBackIsFound) {
   const TempDir dir;
   Files files = trained(dir, {"--method", "dp-sgd", "--epsilon", "2", "--steps", "30"});

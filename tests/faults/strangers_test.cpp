@@ -209,7 +209,7 @@ TEST(Randomness, ThatTheSystemRefusesIsAnErrorBeforeAnyCharge) {
   EXPECT_FALSE(fs::exists(dir.file("m.json.journal")));
 }
 
-TEST(Signals, ThatWereIgnoredStayIgnored) {
+TEST(Signals, TheEndOfATerminalStaysIgnoredUnderNohup) {
   const auto stops = [](bool ignored) {
     return in_a_child([&] {
       if (ignored) ::signal(SIGHUP, SIG_IGN);

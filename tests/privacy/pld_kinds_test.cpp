@@ -2,12 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
+#include "sotto/privacy/accountant/gaussian.hpp"
 #include "sotto/privacy/accountant/pld.hpp"
 #include "sotto/privacy/accountant/rdp.hpp"
+#include "sotto/privacy/accountant/rdp_conversion.hpp"
 #include "tests/support/accountant_fuzz.hpp"
 #include "tests/support/processor_time.hpp"
 
@@ -93,6 +97,58 @@ TEST(PldKinds, ManyKindsAnswerInTime) {
     EXPECT_LE(found->upper, ratio * found->lower) << kinds;
     EXPECT_LE(found->upper, rdp_accountant().epsilon_upper(form, kDelta).value()) << kinds;
   }
+}
+
+/// `kinds` different releases of a family that the Renyi accountant supports.
+CanonicalEvent many(const std::pair<Kind, Relation>& family, int kinds) {
+  std::vector<Event> parts;
+  for (int i = 0; i < kinds; ++i) parts.push_back(family.first((i + 0.5) / kinds, family.second));
+  return canonical(Event::compose(parts)).value();
+}
+
+/// The best of many orders, each with every term on its own.
+double renyi_of_each(const CanonicalEvent& event) {
+  std::vector<double> orders;
+  for (double beta = 0.1; beta < 1000; beta *= 1.02) orders.push_back(1 + beta);
+  const std::vector<double> curve = renyi_curve(event, orders);
+  double best = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < orders.size(); ++i)
+    best = std::min(best, internal::epsilon_at_order(orders[i] - 1, curve[i], kDelta));
+  return best;
+}
+
+TEST(RdpKinds, ManyCostNoLessThanEachOnItsOwn) {
+  for (const auto& family : families()) {
+    const CanonicalEvent event = many(family, 200);
+    if (!rdp_accountant().supports(event)) continue;
+    const double each = renyi_of_each(event);
+    const double all = rdp_accountant().epsilon_upper(event, kDelta).value();
+    EXPECT_GE(all, 0.9999 * each);
+    EXPECT_LE(all, 1.1 * each) << "and not much more";
+  }
+}
+
+TEST(RdpKinds, ManyAnswerInTime) {
+  for (const auto& family : families())
+    for (const int kinds : {2000, 20000}) {
+      const CanonicalEvent event = many(family, kinds);
+      if (!rdp_accountant().supports(event)) continue;
+      const testing_support::ProcessorTime time;
+      EXPECT_TRUE(rdp_accountant().epsilon_upper(event, kDelta));
+      EXPECT_LE(time.seconds(), 2) << kinds;
+    }
+}
+
+// They are one Gaussian, but finding that out took a time that grew with their square.
+TEST(PldKinds, ManyFullBatchesAnswerInTime) {
+  std::vector<Event> parts;
+  for (int k = 1; k <= 20'000; ++k) parts.push_back(Event::gaussian(k, Relation::kZeroOut));
+  const CanonicalEvent event = canonical(Event::compose(parts)).value();
+  const testing_support::ProcessorTime time;
+  const auto found = pld_accountant().epsilon(event, kDelta);
+  EXPECT_LE(time.seconds(), 2);
+  ASSERT_TRUE(found);
+  EXPECT_GE(found->upper, gaussian_accountant().epsilon(event, kDelta)->lower);
 }
 
 TEST(PldKinds, HopelessEventsAnswerInTime) {

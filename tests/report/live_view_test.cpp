@@ -49,6 +49,12 @@ TEST(LiveView, ShowsThePlansPriceAndSpeedAndCountsFromWhereTheProgramBegan) {
               AllOf(HasSubstr("costs epsilon 0.731, 55%"), HasSubstr("10000 examples/s")));
 }
 
+TEST(LiveView, MarksAKnownSeed) {
+  LiveView view("dp-sgd", 0.731, true);
+  view.step(1, 10, 0.1, 1, 1, 1);
+  EXPECT_NE(view.lines(120, false)[1].find("0.731 IF ITS SEED IS SECRET"), std::string::npos);
+}
+
 TEST(LiveView, FitsAnyWidthAndAnyNumberOfSteps) {
   LiveView view("private-spiderboost", 1.0);
   for (int step = 1; step <= 100'000; ++step) view.step(step, 100'000, 0.5, 1.0 / step, 1, 1);

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <tuple>
 #include <utility>
 
 #include "sotto/privacy/accountant/gaussian.hpp"
+#include "sotto/privacy/accountant/kinds.hpp"
 #include "sotto/privacy/accountant/pld_grid.hpp"
 
 namespace sotto::pld {
@@ -19,25 +18,11 @@ constexpr double kSmallestStrength = 1e-100;
 constexpr double kSmallestRate = 1e-100;
 // Beyond it lattices take seconds.
 constexpr std::int64_t kMostReleases = 3'000'000'000;
-// Beyond it, too: kinds that are alike are then composed as one. All cells of `merged` at its
-// widest are fewer.
+// Beyond it, too: kinds that are alike are then composed as one.
 constexpr std::size_t kMostKinds = 64;
 // Losses so large mean nothing to anybody; their lattices are the slowest, and few kinds do.
 constexpr double kLargeLoss = 1e4;
 constexpr std::size_t kMostLargeKinds = 12;
-
-bool is_noise(Term::Mechanism mechanism) {
-  return mechanism == Term::Mechanism::kGaussian || mechanism == Term::Mechanism::kLaplace;
-}
-
-double strength(const Term& term) {
-  return is_noise(term.mechanism) ? 1 / term.parameter : term.parameter;
-}
-
-bool is_full(const Term& term) {
-  return term.sampling == Term::Sampling::kFull ||
-         (term.sampling == Term::Sampling::kPoisson && term.rate == 1);
-}
 
 bool is_tiny(const Term& term) {
   return strength(term) < kSmallestStrength || term.rate < kSmallestRate;
@@ -45,7 +30,7 @@ bool is_tiny(const Term& term) {
 
 Term rounded_up(Term term) {
   if (strength(term) < kSmallestStrength)
-    term.parameter = is_noise(term.mechanism) ? 1 / kSmallestStrength : kSmallestStrength;
+    term.parameter = adds_noise(term) ? 1 / kSmallestStrength : kSmallestStrength;
   term.rate = std::max(term.rate, kSmallestRate);
   return term;
 }
@@ -55,60 +40,18 @@ double weight(const Term& term) {
   return term.rate * strength(term) * std::sqrt(static_cast<double>(term.count));
 }
 
-// Whether lower bounds are better without the term: its losses are far closer to each other than
-// the points of a lattice for the others, on which nothing can be contracted.
-bool is_negligible(const Term& term, const std::vector<Term>& terms) {
+double largest_weight(const std::vector<Term>& terms) {
   double largest = 0;
-  for (const Term& other : terms) largest = std::max(largest, weight(other));
+  for (const Term& term : terms) largest = std::max(largest, weight(term));
+  return largest;
+}
+
+// Whether lower bounds are better without the term: its losses are far closer to each other than
+// the points of a lattice for the others (`largest`: their largest weight), on which nothing can be
+// contracted.
+bool is_negligible(const Term& term, double largest) {
   const double all = weight(term) * std::sqrt(static_cast<double>(term.count));
   return is_tiny(term) || all < 1e-6 * largest;
-}
-
-bool is_gaussian(const Term& term) { return term.mechanism == Term::Mechanism::kGaussian; }
-
-// Whether `a` costs more for its rate: of equal roundings, the one with less left over.
-bool has_larger_rate(const Term& a, const Term& b) {
-  if (a.rate != b.rate || a.sampling != Term::Sampling::kFixedSize) return a.rate > b.rate;
-  const auto out = [](const Term& term) {
-    return static_cast<double>(term.population - term.batch) / static_cast<double>(term.population);
-  };
-  return out(a) < out(b);
-}
-
-// Kinds of one mechanism and sampling whose strengths and rates are within a factor of e^width are
-// one kind: that of the largest strength and rate for upper bounds, of the smallest for lower ones
-// (lemma 8). Full-batch Gaussians are left alone: they merge without loss.
-std::vector<Term> merged(const std::vector<Term>& terms, Bound bound, double width) {
-  std::vector<Term> result;
-  std::map<std::tuple<Term::Mechanism, Term::Sampling, double, double>, Term> cells;
-  for (const Term& term : terms) {
-    if (is_full(term) && is_gaussian(term)) {
-      result.push_back(term);
-      continue;
-    }
-    const auto cell = [&](double x) { return std::floor(std::log(x) / width); };
-    const auto [place, is_new] = cells.try_emplace(
-        {term.mechanism, term.sampling, cell(strength(term)), cell(term.rate)}, term);
-    if (is_new) continue;
-    Term& one = place->second;
-    const bool upper = bound == Bound::kUpper;
-    one.count += std::min(term.count, std::numeric_limits<std::int64_t>::max() - one.count);
-    if (upper ? strength(term) > strength(one) : strength(term) < strength(one))
-      one.parameter = term.parameter;
-    if (upper ? has_larger_rate(term, one) : has_larger_rate(one, term)) {
-      one.rate = term.rate;
-      one.batch = term.batch;
-      one.population = term.population;
-    }
-  }
-  for (const auto& [unused, term] : cells) result.push_back(term);
-  return result;
-}
-
-std::size_t kinds(const std::vector<Term>& terms) {
-  return static_cast<std::size_t>(std::count_if(terms.begin(), terms.end(), [](const Term& term) {
-    return !(is_full(term) && is_gaussian(term));
-  }));
 }
 
 /// About the mean loss of all releases together.
@@ -122,26 +65,24 @@ double size_of_loss(const std::vector<Term>& terms) {
   return sum;
 }
 
-std::vector<Term> few_kinds(const std::vector<Term>& terms, Bound bound) {
-  const std::size_t most = size_of_loss(terms) > kLargeLoss ? kMostLargeKinds : kMostKinds;
-  std::vector<Term> few = terms;
-  constexpr double kWidest = 1e4;  // beyond it nothing is left to merge
-  for (double width = 1e-3; kinds(few) > most && width < kWidest; width *= 1.5)
-    few = merged(terms, bound, width);
-  return few;
+std::size_t most_kinds(const std::vector<Term>& terms) {
+  return size_of_loss(terms) > kLargeLoss ? kMostLargeKinds : kMostKinds;
 }
 
 Expected<Way> way_of(const std::vector<Term>& all, Relation relation, Direction direction) {
   Way way;
-  const std::vector<Term> terms = few_kinds(all, Bound::kUpper);
+  const std::size_t most = most_kinds(all);
+  const std::vector<Term> terms = few_kinds(all, most, KindsFrom::kAbove);
   way.is_merged = terms.size() < all.size();
   way.is_attained = !way.is_merged;
-  const std::vector<Term> below = way.is_merged ? few_kinds(all, Bound::kLower) : terms;
+  const std::vector<Term> below = way.is_merged ? few_kinds(all, most, KindsFrom::kBelow) : terms;
   CanonicalEvent full{relation, {}};  // full-batch Gaussians are one Gaussian
   const bool one_release = terms.size() == 1 && terms.front().count == 1;
+  const double largest = largest_weight(terms);
+  const double largest_below = largest_weight(below);
   for (const Term& term : terms) {
     SOTTO_ASSIGN(LossLaw law, loss_law(rounded_up(term), relation, direction));
-    if (is_full(term) && is_gaussian(term)) {
+    if (is_full_gaussian(term)) {
       full.terms.push_back(term);
     } else {
       way.upper.push_back({std::move(law), term.count});
@@ -149,7 +90,7 @@ Expected<Way> way_of(const std::vector<Term>& all, Relation relation, Direction 
     // The best selection depends on epsilon: none attains the whole curve.
     const bool selects = term.mechanism == Term::Mechanism::kExponential && !one_release;
     way.is_attained &=
-        !is_negligible(term, terms) && !selects && term.sampling != Term::Sampling::kFixedSize;
+        !is_negligible(term, largest) && !selects && term.sampling != Term::Sampling::kFixedSize;
   }
   const double mu = gaussian_mu(full);
   const auto add_gaussian = [&](std::vector<CountedLaw>& list) {
@@ -159,7 +100,7 @@ Expected<Way> way_of(const std::vector<Term>& all, Relation relation, Direction 
   for (std::size_t i = 0; i < (way.is_merged ? 1 : kAttainedLaws) && !way.is_attained; ++i) {
     std::vector<CountedLaw> list;
     for (const Term& term : below) {
-      if (is_negligible(term, below) || (is_full(term) && is_gaussian(term))) continue;
+      if (is_negligible(term, largest_below) || (is_full_gaussian(term))) continue;
       list.push_back({attained_law(term, relation, direction, i), term.count});
     }
     if (mu >= kSmallestStrength) add_gaussian(list);

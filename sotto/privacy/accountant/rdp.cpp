@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "sotto/core/check.hpp"
+#include "sotto/privacy/accountant/kinds.hpp"
 #include "sotto/privacy/accountant/rdp_conversion.hpp"
 #include "sotto/privacy/accountant/rdp_fixed_size.hpp"
 #include "sotto/privacy/accountant/rdp_mechanisms.hpp"
@@ -80,6 +81,22 @@ RenyiCurve curve_of(const CanonicalEvent& event) {
   };
 }
 
+// A sampled term costs milliseconds, a full-batch one microseconds. Beyond these many kinds those
+// that are alike are priced as one, which only costs more (rdp.proof.md).
+constexpr std::size_t kMostSampledKinds = 96;
+constexpr std::size_t kMostFullKinds = 4096;
+
+CanonicalEvent priceable(const CanonicalEvent& event) {
+  if (event.terms.size() <= kMostSampledKinds) return event;
+  std::vector<Term> sampled, full;
+  for (const Term& term : event.terms)
+    (term.sampling == Sampling::kFull ? full : sampled).push_back(term);
+  CanonicalEvent result{event.relation, few_kinds(full, kMostFullKinds, KindsFrom::kAbove)};
+  for (const Term& term : few_kinds(sampled, kMostSampledKinds, KindsFrom::kAbove))
+    result.terms.push_back(term);
+  return result;
+}
+
 // The sum of pure epsilons after amplification; infinity if some term is not pure.
 double pure_total(const CanonicalEvent& event) {
   double sum = 0;
@@ -135,8 +152,9 @@ class RdpAccountant final : public Accountant {
     SOTTO_TRY(supports(event));
     if (event.terms.empty()) return Interval{0, 0};
     if (has_non_private(event)) return Interval{kInfinity, kInfinity};
-    return Interval{
-        0, std::min(pure_total(event), internal::epsilon_from_renyi(curve_of(event), delta))};
+    return Interval{0,
+                    std::min(pure_total(event),
+                             internal::epsilon_from_renyi(curve_of(priceable(event)), delta))};
   }
 
   Expected<Interval> delta(const CanonicalEvent& event, double epsilon) const override {
@@ -145,9 +163,10 @@ class RdpAccountant final : public Accountant {
     if (has_non_private(event)) return Interval{1, 1};
     if (pure_total(event) <= epsilon) return Interval{0, 0};
     // Never 0: that the exponential underflows does not make it impossible.
-    return Interval{0,
-                    std::max(std::exp(internal::log_delta_from_renyi(curve_of(event), epsilon)),
-                             std::numeric_limits<double>::min())};
+    return Interval{
+        0,
+        std::max(std::exp(internal::log_delta_from_renyi(curve_of(priceable(event)), epsilon)),
+                 std::numeric_limits<double>::min())};
   }
 };
 

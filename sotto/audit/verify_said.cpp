@@ -1,0 +1,228 @@
+// What a record must have, and what it says of the command that made it.
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <limits>
+#include <map>
+
+#include "sotto/audit/record_checks.hpp"
+
+namespace sotto {
+namespace {
+
+using nlohmann::json;
+
+enum class Kind { kText, kFlag, kNumber, kPrice, kList };
+struct Field {
+  const char* name;
+  Kind kind;
+};
+
+/// Beside those that verify_record can't do without.
+constexpr Field kOfRecords[] = {{"version", Kind::kText},
+                                {"method", Kind::kText},
+                                {"loss", Kind::kText},
+                                {"regularizer", Kind::kText},
+                                {"stopped", Kind::kText},
+                                {"epsilon_planned", Kind::kPrice},
+                                {"planned_noise_samples", Kind::kNumber},
+                                {"noise_multiplier", Kind::kNumber},
+                                {"dimension", Kind::kNumber},
+                                {"steps", Kind::kNumber},
+                                {"passes", Kind::kNumber},
+                                {"gradient_evaluations", Kind::kNumber},
+                                {"insecure_seed", Kind::kFlag},
+                                {"unsafe_diagnostics", Kind::kFlag},
+                                {"settings", Kind::kList},
+                                {"warnings", Kind::kList}};
+constexpr Field kOfStatements[] = {{"private", Kind::kFlag},
+                                   {"unit", Kind::kText},
+                                   {"public_n", Kind::kNumber},
+                                   {"insecure_seed", Kind::kFlag},
+                                   {"unsafe_diagnostics", Kind::kFlag},
+                                   {"test_declared_public", Kind::kFlag}};
+
+bool has(const json& object, const Field& field) {
+  const auto found = object.is_object() ? object.find(field.name) : object.end();
+  if (!object.is_object() || found == object.end()) return false;
+  switch (field.kind) {
+    case Kind::kText:
+      return found->is_string();
+    case Kind::kFlag:
+      return found->is_boolean();
+    case Kind::kNumber:
+      return found->is_number();
+    case Kind::kPrice:  // null stands for infinity
+      return found->is_number() || found->is_null();
+    case Kind::kList:
+      return found->is_array();
+  }
+  return false;
+}
+
+/// Names and values of options, as somebody typed them.
+using Said = std::map<std::string, std::string>;
+
+std::string option_name(std::string text) {
+  std::replace(text.begin(), text.end(), '-', '_');
+  return text == "neighbors" ? "neighbours" : text;
+}
+
+/// A flag that is there may be turned off all the same: --flag=false.
+bool says_no(const std::string& value) {
+  return value == "false" || value == "off" || value == "no" || value == "0";
+}
+
+Said said_by_command(const std::vector<std::string>& words) {
+  Said said;
+  for (std::size_t k = 1; k < words.size() && words[k] != "--"; ++k) {
+    if (!words[k].starts_with("--")) continue;
+    const std::size_t equals = std::min(words[k].find('='), words[k].size());
+    const std::string name = option_name(words[k].substr(2, equals - 2));
+    if (equals < words[k].size())
+      said[name] = words[k].substr(equals + 1);
+    else
+      said[name] = k + 1 < words.size() && !words[k + 1].starts_with("--") ? words[k + 1] : "";
+  }
+  return said;
+}
+
+std::optional<double> number_in(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+/// One source, the command or the options, against the claim.
+class Comparison {
+ public:
+  Comparison(const char* source, const Said& said, Checks& checks)
+      : source_(source), said_(said), checks_(checks) {}
+
+  /// Both have it, and the same; or neither (`claimed`: none).
+  void same_number(const char* name, std::optional<double> claimed) {
+    const auto found = said_.find(name);
+    if (found == said_.end()) return require(name, !claimed, "is not there");
+    const auto number = number_in(found->second);
+    if (!number) return checks_.flag(source_, fmt::format("its {} can't be read", name));
+    require(name, claimed == number, "is " + found->second);
+  }
+  void same_number_if_said(const char* name, std::optional<double> claimed) {
+    if (said_.contains(name)) same_number(name, claimed);
+  }
+  void same_text(const char* name, const std::optional<std::string>& claimed, const char* unsaid) {
+    const auto found = said_.find(name);
+    const std::string text = found == said_.end() ? unsaid : found->second;
+    if (!text.empty()) require(name, claimed == text, "is " + text);
+  }
+  /// That it is given at all.
+  void same_flag(const char* name, bool claimed) {
+    const auto found = said_.find(name);
+    const bool given = found != said_.end() && !says_no(found->second);
+    require(name, given == claimed, given ? "is given" : "is not given");
+  }
+
+ private:
+  void require(const char* name, bool holds, const std::string& what) {
+    checks_.require(
+        source_, holds, fmt::format("its {} {}, but the record says something else", name, what));
+  }
+  const char* source_;
+  const Said& said_;
+  Checks& checks_;
+};
+
+void compare_budget(const char* source,
+                    const Said& said,
+                    const json& record,
+                    const json& statement,
+                    Checks& checks) {
+  Comparison with(source, said, checks);
+  const auto budget = value<double>(record, "epsilon_budget");  // none: it is null, infinite
+  with.same_number("epsilon", budget);
+  with.same_number("noise_multiplier",
+                   budget ? std::nullopt : value<double>(record, "noise_multiplier"));
+  with.same_number("delta", value<double>(record, "delta"));
+  with.same_number_if_said("public_n", value<double>(statement, "public_n"));
+  with.same_text("neighbours", value<std::string>(record, "neighbours"), "zero-out");
+  with.same_text("accountant", value<std::string>(statement, "accountant"), "");
+}
+
+/// What was typed and what was read of it.
+void compare_options(const Said& command, const json& options, Checks& checks) {
+  for (const json& each : options) {
+    const auto name = value<std::string>(each, "name");
+    const auto text = value<std::string>(each, "value");
+    const auto origin = value<std::string>(each, "origin");
+    if (!name || !text || !origin) {
+      checks.require("options", false, "one has no name, value or origin");
+      continue;
+    }
+    const auto typed = command.find(option_name(*name));
+    const bool given = *origin == "given";
+    checks.require(
+        "options",
+        given == (typed != command.end()) && (!given || *text == "yes" || typed->second == *text),
+        fmt::format("{} is {} ({}), which is not what the command says", *name, *text, *origin));
+  }
+}
+
+}  // namespace
+
+void check_complete(const json& record, const json& statement, Checks& checks) {
+  if (states_no_rule(statement)) return;
+  const auto all = [&](const json& object, const auto& fields, const std::string& where) {
+    for (const Field& field : fields)
+      checks.require(where + field.name,
+                     has(object, field),
+                     "every record of its version has it, this has not");
+  };
+  all(record, kOfRecords, "");
+  all(statement, kOfStatements, "privacy: ");
+  if (!value<json>(statement, "journal"))
+    checks.flag("journal", "the record names no run of a journal");
+  if (const auto spending = value<json>(record, "spending"); !spending || !spending->is_array())
+    checks.flag("spending", "it does not tell how its charges grew");
+}
+
+void check_said(const json& record, const json& statement, Checks& checks) {
+  if (states_no_rule(statement)) return;
+  const auto words = value<std::vector<std::string>>(record, "command");
+  const auto options = value<json>(record, "options");
+  if (!record.contains("command") && !record.contains("options"))
+    return checks.flag("command", "it does not say by which command it was made");
+  if (!words || words->empty() || !options || !options->is_array())
+    return checks.require(
+        "command", false, "it has one of command and options, or not as they are");
+  checks.require("command", words->front() == "train", "it is not that of a training run");
+  const Said typed = said_by_command(*words);
+  Said read;
+  for (const json& each : *options)
+    if (const auto name = value<std::string>(each, "name"))
+      read[option_name(*name)] = value<std::string>(each, "value").value_or("");
+  compare_budget("command", typed, record, statement, checks);
+  compare_budget("options", read, record, statement, checks);
+  compare_options(typed, *options, checks);
+  Comparison with("command", typed, checks);
+  const auto flag = [](const json& object, const char* name) {
+    return value<bool>(object, name).value_or(false);
+  };
+  // A seed of 0 is a seed.
+  checks.require("command",
+                 typed.contains("seed") == flag(record, "insecure_seed"),
+                 typed.contains("seed")
+                     ? "it gives a seed, but the record says that there is none"
+                     : "it gives no seed, but the record says that there is one");
+  with.same_flag("unsafe_diagnostics", flag(record, "unsafe_diagnostics"));
+  checks.require("command",
+                 typed.contains("test") == flag(statement, "test_declared_public"),
+                 "it and the statement differ in whether there were test rows");
+  if (const auto method = typed.find("method"); method != typed.end())
+    checks.require("command",
+                   value<std::string>(record, "method") == method->second,
+                   "its method is " + method->second);
+}
+
+}  // namespace sotto
