@@ -32,6 +32,11 @@ bool same_but_for_the_row(const CellSpec& a, const CellSpec& b) {
   return a.group == b.group && a.data == b.data && a.epsilon == b.epsilon && a.x == b.x;
 }
 
+/// Whether the cell is to have this arm at all: one that is not has nothing to wait for.
+bool has_arm(const CellSpec& cell, const std::string& which) {
+  return (which == "recipe" ? cell.recipe : cell.best).has_value();
+}
+
 /// The arm of a cell, if it was run.
 const ArmResult* arm_of(const Reproduced& in, const CellSpec& cell, const std::string& which) {
   const CellResult* result = in.results ? in.results->find(key_of(cell)) : nullptr;
@@ -350,9 +355,9 @@ std::vector<Finding> findings_of(const TestSpec& test, const std::vector<Reprodu
   if (test.kind == Kind::kSlope) return slope(test, *in);
   std::vector<Finding> findings;
   for (const auto& cell : in->spec.cells) {
-    if (cell.row != test.row || !concerns(test, cell)) continue;
+    if (cell.row != test.row || !concerns(test, cell) || !has_arm(cell, test.arm)) continue;
     if (test.kind == Kind::kSpends) {
-      if (cell.recipe) findings.push_back(spends(test, *in, cell));
+      findings.push_back(spends(test, *in, cell));
     } else if (test.kind == Kind::kPrinted) {
       if (cell.printed.contains(test.measure)) findings.push_back(as_printed(test, *in, cell));
     } else if (test.kind == Kind::kAtLeast || test.kind == Kind::kAtMost) {
@@ -367,7 +372,8 @@ std::vector<Finding> findings_of(const TestSpec& test, const std::vector<Reprodu
       findings.push_back(ordered(test, *in, cell, cell));
     } else {
       for (const auto& other : in->spec.cells)
-        if (other.row == test.than && same_but_for_the_row(cell, other))
+        if (other.row == test.than && same_but_for_the_row(cell, other) &&
+            has_arm(other, test.than_arm))
           findings.push_back(ordered(test, *in, cell, other));
     }
   }

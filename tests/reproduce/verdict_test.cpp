@@ -126,6 +126,17 @@ TEST(Verdict, OfWhatWasNotRun) {
   EXPECT_EQ(verdict_of(argued, {}).word, "argued, not measured");
 }
 
+TEST(Verdict, ACellThatIsToHaveNoSuchArmDoesNotWait) {
+  Maker maker;
+  maker.cell("A", 1, 0.1, 0.01, 5).cell("B", 1, 0.2, 0.01, 5);
+  maker.cell("A", 2, 0, 0, 0).cell("B", 2, 0.2, 0.01, 5);
+  TestSpec test = test_of(Kind::kLower, "A", "B");
+  test.arm = test.than_arm = "recipe";
+  EXPECT_EQ(verdict(maker, {test}).word, "yes, 1 not run");
+  maker.made.spec.cells[2].recipe.reset();
+  EXPECT_EQ(verdict(maker, {test}).word, "yes");
+}
+
 TEST(Verdict, OfAPrice) {
   Maker maker;
   maker.cell("A", 1, 0.9, 0, 5);  // spends 0.9 where 1 is stated
