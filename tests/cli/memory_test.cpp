@@ -85,7 +85,8 @@ TEST(Memory, EndsWithItsExitCodeWhereverItRunsOut) {
                                            dir.file("model.json")};
   int least = 15'000;  // with less not even its libraries can be loaded
   while (least < 60'000 && sotto({"--version"}, limit(least)).code != 0) least += 200;
-  least += 1500;  // nor does OpenSSL, which crashes where it can't make its locks, before any charge
+  least +=
+      1500;  // nor does OpenSSL, which crashes where it can't make its locks, before any charge
   for (int kilobytes = least; kilobytes <= least + 12'000; kilobytes += 150) {
     const TempDir other;
     for (const auto& words : {verify, train(other, "2")}) {
