@@ -7,12 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <thread>
 
+#include "tests/support/child.hpp"
 #include "tests/support/command.hpp"
 
 namespace sotto::testing {
@@ -44,24 +43,10 @@ std::vector<std::string> train(const TempDir& dir, const std::vector<std::string
   return words;
 }
 
-/// Starts the program and sends it a signal once `ready` is there.
-int signalled(const std::vector<std::string>& arguments, int number, const std::string& ready) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    std::vector<char*> words = {const_cast<char*>(SOTTO_BINARY)};
-    for (const auto& word : arguments) words.push_back(const_cast<char*>(word.c_str()));
-    words.push_back(nullptr);
-    if (std::freopen("/dev/null", "w", stderr) == nullptr) ::_exit(99);
-    ::execv(words[0], words.data());
-    ::_exit(98);
-  }
-  using namespace std::chrono_literals;
-  for (int k = 0; k < 2000 && !fs::exists(ready); ++k) std::this_thread::sleep_for(5ms);
-  std::this_thread::sleep_for(200ms);  // one that was there before says nothing
-  ::kill(child, number);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+std::vector<std::string> program(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = {SOTTO_BINARY};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return words;
 }
 
 TEST(Signals, AllThatAskForAnEndLeaveACheckpoint) {
@@ -69,7 +54,10 @@ TEST(Signals, AllThatAskForAnEndLeaveACheckpoint) {
     const TempDir dir;
     const auto words =
         train(dir, {"--steps", "2000000", "--checkpoint", dir.file("c"), "--every", "50"});
-    EXPECT_EQ(signalled(words, number, dir.file("c")), 130) << number;
+    const pid_t child = started(program(words), "/dev/null");
+    ASSERT_TRUE(wait_for_file(dir.file("c")));
+    ::kill(child, number);
+    EXPECT_EQ(ended(child), 130) << number;
     EXPECT_TRUE(fs::exists(dir.file("c"))) << number;
     EXPECT_FALSE(fs::exists(dir.file("model.json"))) << number;
     for (const auto& entry : fs::directory_iterator(dir.file("")))
@@ -82,7 +70,11 @@ TEST(Signals, AllThatAskForAnEndLeaveACheckpoint) {
 TEST(Signals, AReadThatWaitsEnds) {
   const TempDir dir;
   ASSERT_EQ(::mkfifo(dir.file("pipe").c_str(), 0600), 0);
-  EXPECT_EQ(signalled({"verify", dir.file("pipe")}, SIGTERM, dir.file("pipe")), 130);
+  const pid_t child = started(program({"verify", dir.file("pipe")}), "/dev/null");
+  ASSERT_TRUE(wait_for_handler(child, SIGTERM));
+  ASSERT_TRUE(wait_for_sleep(child));
+  ::kill(child, SIGTERM);
+  EXPECT_EQ(ended(child), 130);
 }
 
 TEST(Outputs, AFullStandardOutputIsAnError) {
@@ -152,30 +144,17 @@ TEST(Outputs, ACheckpointThatCantBeWrittenIsToldAtOnce) {
   fs::create_directories(dir.file("folder"));
   const auto words =
       train(dir, {"--steps", "2000000", "--checkpoint", dir.file("folder/c"), "--every", "50"});
-  std::string line = "exec " + quoted(SOTTO_BINARY);
-  for (const auto& word : words) line += " " + quoted(word);
-  line += " 2>" + quoted(dir.file("err"));
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
-    ::_exit(98);
-  }
-  using namespace std::chrono_literals;
-  for (int k = 0; k < 2000 && !fs::exists(dir.file("folder/c")); ++k)
-    std::this_thread::sleep_for(5ms);
+  const pid_t child = started(program(words), dir.file("err"));
+  ASSERT_TRUE(wait_for_file(dir.file("folder/c")));
   fs::rename(dir.file("folder"), dir.file("moved"));
-  std::string told;
-  for (int k = 0; k < 2000 && told.find("no checkpoint") == told.npos; ++k) {
-    std::this_thread::sleep_for(5ms);
-    told = TempDir::read(dir.file("err"));
-  }
-  EXPECT_THAT(told, HasSubstr("no checkpoint could be written; the run goes on"));
+  EXPECT_TRUE(wait_until([&] {
+    return TempDir::read(dir.file("err")).find("no checkpoint could be written; the run goes on") !=
+           std::string::npos;
+  }));
   EXPECT_EQ(::waitpid(child, nullptr, WNOHANG), 0) << "and it does";
   fs::rename(dir.file("moved"), dir.file("folder"));
   ::kill(child, SIGTERM);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  EXPECT_EQ(WEXITSTATUS(status), 130);
+  EXPECT_EQ(ended(child), 130);
 }
 
 TEST(Names, CantSpeakToTheTerminalOrForgeALine) {

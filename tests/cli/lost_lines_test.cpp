@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "sotto/model/model.hpp"
+#include "tests/support/child.hpp"
 #include "tests/support/command.hpp"
 
 namespace sotto::testing {
@@ -120,41 +121,21 @@ TEST(SeededRuns, HaveNamesOfTheirOwn) {
   EXPECT_EQ(TempDir::read(dir.file("again.journal")), TempDir::read(dir.file("m0.journal")));
 }
 
-pid_t started(const std::vector<std::string>& arguments, const std::string& err) {
-  const pid_t child = ::fork();
-  if (child != 0) return child;
-  std::vector<char*> words = {const_cast<char*>(SOTTO_BINARY)};
-  for (const auto& word : arguments) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  if (std::freopen(err.c_str(), "w", stderr) == nullptr) ::_exit(99);
-  ::execv(words[0], words.data());
-  ::_exit(98);
-}
-
-int ended(pid_t child) {
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-}
-
-void wait_for(const std::string& path) {
-  using namespace std::chrono_literals;
-  for (int k = 0; k < 4000 && !fs::exists(path); ++k) std::this_thread::sleep_for(5ms);
-}
-
 /// Both begin when the file is not there, and the first one writes it. `steps`: of the second one,
 /// which would write a state only at its end; stopped by a signal if `stops`.
 void two_runs_with_one_checkpoint(const std::string& steps, bool stops) {
   const TempDir dir;
   const std::string state = dir.file("c");
   const auto words = [&](const char* model, const std::string& count, const char* every) {
-    return train(dir, model, {"--steps", count, "--checkpoint", state, "--every", every});
+    auto command = train(dir, model, {"--steps", count, "--checkpoint", state, "--every", every});
+    command.insert(command.begin(), SOTTO_BINARY);
+    return command;
   };
   const pid_t second = started(words("second", steps, "100000000"), dir.file("err"));
-  wait_for(dir.file("second.journal"));
+  ASSERT_TRUE(wait_for_file(dir.file("second.journal")));
   ::kill(second, SIGSTOP);
   const pid_t first = started(words("first", "2000000", "50"), "/dev/null");
-  wait_for(state);
+  ASSERT_TRUE(wait_for_file(state));
   ::kill(first, SIGTERM);
   ASSERT_EQ(ended(first), 130);
   const std::string left = TempDir::read(state);

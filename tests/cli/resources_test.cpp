@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "tests/support/child.hpp"
 #include "tests/support/command.hpp"
 
 namespace sotto::testing {
@@ -300,24 +301,21 @@ TEST_F(Resources, TwoSignalsLeaveNoTemporaryFile) {
       if (entry.path().filename().string().starts_with(".sotto-")) return true;
     return false;
   };
-  const std::vector<std::string> arguments = {
-      "data", "make", "--rows", "100000", "--dim", "100", "linear", dir_.file("made.svm")};
-  const pid_t child = ::fork();
-  if (child == 0) {
-    std::vector<char*> words = {const_cast<char*>(SOTTO_BINARY)};
-    for (const auto& word : arguments) words.push_back(const_cast<char*>(word.c_str()));
-    words.push_back(nullptr);
-    ::execv(words[0], words.data());
-    ::_exit(98);
-  }
+  const pid_t child = started({SOTTO_BINARY,
+                               "data",
+                               "make",
+                               "--rows",
+                               "100000",
+                               "--dim",
+                               "100",
+                               "linear",
+                               dir_.file("made.svm")});
+  ASSERT_TRUE(wait_until(temporary)) << "it was writing";
+  ::kill(child, SIGTERM);
   using namespace std::chrono_literals;
-  for (int k = 0; k < 4000 && !temporary(); ++k) std::this_thread::sleep_for(5ms);
-  ASSERT_TRUE(temporary()) << "it was writing";
+  std::this_thread::sleep_for(50ms);  // two signals at once are one
   ::kill(child, SIGTERM);
-  std::this_thread::sleep_for(50ms);
-  ::kill(child, SIGTERM);
-  int status = 0;
-  ::waitpid(child, &status, 0);
+  ended(child);
   EXPECT_FALSE(temporary());
   EXPECT_FALSE(fs::exists(dir_.file("made.svm"))) << "it was complete before the second signal";
 }

@@ -17,6 +17,7 @@
 #include <set>
 
 #include "sotto/random/stream.hpp"
+#include "tests/support/child.hpp"
 #include "tests/support/temp_dir.hpp"
 
 namespace sotto::testing {
@@ -85,20 +86,20 @@ TEST(Noise, IsNotKeptOnceItIsHandedOut) {
   }
 }
 
-/// How a program ends that dies of SIGABRT where cores are wanted, in `folder`.
-int crashed(const std::vector<std::string>& arguments, const std::string& folder) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const rlimit all{RLIM_INFINITY, RLIM_INFINITY};
-    ::setrlimit(RLIMIT_CORE, &all);
-    if (::chdir(folder.c_str()) != 0) ::_exit(97);
-    std::vector<char*> words;
-    for (const auto& word : arguments) words.push_back(const_cast<char*>(word.c_str()));
-    words.push_back(nullptr);
-    ::execvp(words[0], words.data());
-    ::_exit(98);
-  }
-  ::usleep(400'000);  // it reads from a pipe that nobody writes to
+/// How a program ends that dies of SIGABRT where cores are wanted, in `folder`, once it `waits`.
+int crashed(const std::vector<std::string>& words,
+            const std::string& folder,
+            bool (*waits)(pid_t child)) {
+  rlimit before{};
+  ::getrlimit(RLIMIT_CORE, &before);
+  const rlimit all{before.rlim_max, before.rlim_max};
+  ::setrlimit(RLIMIT_CORE, &all);
+  const auto here = std::filesystem::current_path();
+  std::filesystem::current_path(folder);
+  const pid_t child = started(words);
+  std::filesystem::current_path(here);
+  ::setrlimit(RLIMIT_CORE, &before);
+  EXPECT_TRUE(waits(child));
   ::kill(child, SIGABRT);
   int status = 0;
   ::waitpid(child, &status, 0);
@@ -108,11 +109,16 @@ int crashed(const std::vector<std::string>& arguments, const std::string& folder
 TEST(CoreDumps, AreOff) {
   const TempDir dir;
   ASSERT_EQ(::mkfifo(dir.file("pipe").c_str(), 0600), 0);
-  const int ours = crashed({SOTTO_BINARY, "verify", dir.file("pipe")}, dir.file(""));
+  // Its handlers are installed after core dumps are switched off.
+  const int ours = crashed({SOTTO_BINARY, "verify", dir.file("pipe")},
+                           dir.file(""),
+                           [](pid_t child) { return wait_for_handler(child, SIGTERM); });
   ASSERT_TRUE(WIFSIGNALED(ours));
   EXPECT_EQ(WTERMSIG(ours), SIGABRT);
   EXPECT_FALSE(WCOREDUMP(ours));
-  const int other = crashed({"sleep", "600"}, dir.file(""));
+  const int other = crashed({"sleep", "600"}, dir.file(""), [](pid_t child) {
+    return wait_until([&] { return status_of(child, "Name") == "sleep"; });
+  });
   ASSERT_TRUE(WIFSIGNALED(other));
   if (!WCOREDUMP(other)) GTEST_SKIP() << "nothing is dumped on this machine";
 }
