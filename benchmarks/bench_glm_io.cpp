@@ -144,7 +144,7 @@ bool write_array_pair(const std::string& features, const std::string& labels, st
 }
 
 /// Reads a table in a child process; peak memory there over 1.3 x table + 32 MB.
-void measure_memory(const std::string& name, const std::function<Expected<LoadedData>()>& read) {
+void measure_memory(const std::string& name, const std::function<Expected<Dataset>()>& read) {
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) return;
   const pid_t child = fork();
@@ -285,7 +285,7 @@ int main() {
   measure_memory("libsvm, sparse",
                  [&] { return read_libsvm(sparse, public_rows(Layout::kSparse)); });
   const auto read_persons = [&](Layout layout) {
-    return [&csv, layout]() -> Expected<LoadedData> {
+    return [&csv, layout]() -> Expected<Dataset> {
       std::string toml = "[[column]]\nname='who'\nkind='unit'\n";
       for (const auto& [name, values] :
            {std::pair("a", 100), std::pair("b", 50), std::pair("c", 40)}) {
@@ -301,9 +301,8 @@ int main() {
     };
   };
   measure_memory("csv with persons, dense", read_persons(Layout::kDense));
-  measure_memory("npy, float32", [&]() -> Expected<LoadedData> {
-    return read_npy(npy, npy_labels, public_rows());
-  });
+  measure_memory("npy, float32",
+                 [&]() -> Expected<Dataset> { return read_npy(npy, npy_labels, public_rows()); });
 
   const double dense_bytes = [&] {
     const auto data = read_libsvm(dense, public_rows(Layout::kDense));

@@ -83,9 +83,9 @@ Expected<Loaded> load(const DataSet& set) {
   options.row_norm = set.row_norm;
   options.format = Format::kLibsvm;
   options.path = base + ".gz";
-  SOTTO_ASSIGN(LoadedData train, load_table(options));
+  SOTTO_ASSIGN(Dataset train, load_table(options));
   options.path = base + ".t.gz";
-  SOTTO_ASSIGN(LoadedData test, load_table(options));
+  SOTTO_ASSIGN(Dataset test, load_table(options));
   return Loaded{std::move(train.table), std::move(test.table)};
 }
 

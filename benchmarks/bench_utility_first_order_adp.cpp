@@ -45,9 +45,9 @@ Expected<DataSet> load_a9a() {
   options.dim = 123;
   options.row_norm = 3.7417;
   options.path = kData + "libsvm/a9a.gz";
-  SOTTO_ASSIGN(LoadedData train, load_table(options));
+  SOTTO_ASSIGN(Dataset train, load_table(options));
   options.path = kData + "libsvm/a9a.t.gz";
-  SOTTO_ASSIGN(LoadedData test, load_table(options));
+  SOTTO_ASSIGN(Dataset test, load_table(options));
   return DataSet{"a9a", options.row_norm, std::move(train.table), std::move(test.table)};
 }
 
@@ -74,9 +74,9 @@ Expected<std::vector<DataSet>> load_all() {
   options.labels = LabelKind::kMulticlass;
   const std::string mnist = kData + "mnist/";
   options.path = mnist + "train-images-idx3-ubyte.gz," + mnist + "train-labels-idx1-ubyte.gz";
-  SOTTO_ASSIGN(const LoadedData train, load_table(options));
+  SOTTO_ASSIGN(const Dataset train, load_table(options));
   options.path = mnist + "t10k-images-idx3-ubyte.gz," + mnist + "t10k-labels-idx1-ubyte.gz";
-  SOTTO_ASSIGN(const LoadedData test, load_table(options));
+  SOTTO_ASSIGN(const Dataset test, load_table(options));
   for (const auto& [first, second] : {std::pair{4, 9}, std::pair{3, 8}})
     sets.push_back({fmt::format("mnist {}/{}", first, second),
                     kPairNorm,

@@ -129,9 +129,9 @@ Expected<void> run(const std::filesystem::path& path) {
   options.row_norm = kRowNorm;
   const std::string base = std::string(SOTTO_SHARED_DIR) + "/data/libsvm/a9a";
   options.path = base + ".gz";
-  SOTTO_ASSIGN(const LoadedData rows, load_table(options));
+  SOTTO_ASSIGN(const Dataset rows, load_table(options));
   options.path = base + ".t.gz";
-  SOTTO_ASSIGN(const LoadedData test, load_table(options));
+  SOTTO_ASSIGN(const Dataset test, load_table(options));
   ResultFile results(path);
   for (const double epsilon : {0.2, 0.5})
     for (const char* method :

@@ -65,7 +65,7 @@ inline Expected<Table> covertype() {
   options.path = std::string(SOTTO_SHARED_DIR) + "/data/uci/covtype.subset177k.data.gz";
   options.schema = path;
   options.labels = LabelKind::kMulticlass;
-  SOTTO_ASSIGN(const LoadedData all, load_table(options));
+  SOTTO_ASSIGN(const Dataset all, load_table(options));
   return dense_copy(
       all.table,
       [](float label) { return label < 1.5F; },
@@ -78,7 +78,7 @@ inline Expected<Table> libsvm(const std::string& name, std::int64_t dim, double 
   options.dim = dim;
   options.row_norm = row_norm;
   options.format = Format::kLibsvm;
-  SOTTO_ASSIGN(LoadedData data, load_table(options));
+  SOTTO_ASSIGN(Dataset data, load_table(options));
   return std::move(data.table);
 }
 

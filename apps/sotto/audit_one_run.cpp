@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "command_line.hpp"
@@ -14,10 +12,7 @@
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/stop.hpp"
-#include "sotto/objective/glm.hpp"
-#include "sotto/objective/network/engine.hpp"
-#include "sotto/objective/network/features.hpp"
-#include "sotto/oracle/network_problem.hpp"
+#include "sotto/task/task.hpp"
 
 namespace sotto::app {
 
@@ -43,56 +38,16 @@ constexpr const char* kNotCovered =
     "of that model, but what is said here is more than the model: it is for the data's owner "
     "alone.";
 
-/// What is trained, with all that the engine refers to.
-struct Audited {
-  PublicProblem problem;
-  std::unique_ptr<Table> table;
-  std::unique_ptr<Engine> engine;
-};
-
-Expected<Audited> linear_model(const OneRunArguments& arguments, const LossSpec& loss) {
-  Audited audited;
-  PublicProblem& problem = audited.problem;
-  problem.loss = loss_info(loss);
+Expected<Task> audited_task(const OneRunArguments& arguments) {
+  TaskOptions options;
+  SOTTO_ASSIGN(options.rows, arguments.data.load_options(arguments.data_path));
+  SOTTO_ASSIGN(options.loss, parse_loss(arguments.loss));
+  SOTTO_ASSIGN(options.regularizer, Regularizer::parse(arguments.regularizer));
+  SOTTO_ASSIGN(options.relation, parse_relation(arguments.neighbours));
+  SOTTO_ASSIGN(options.network, arguments.network.options());
   SOTTO_ASSIGN(const MethodInfo* method, find_method(arguments.train.method));
-  SOTTO_ASSIGN(
-      LoadedFile data,
-      arguments.data.load(arguments.data_path, problem.loss.classification, !method->is_private));
-  audited.table = std::make_unique<Table>(std::move(data.table));
-  SOTTO_ASSIGN(problem.n, counted_as_public(audited.table->units(), problem.relation));
-  problem.dimension = audited.table->dim();
-  problem.row_norm =
-      data.row_norm_bound > 0 ? data.row_norm_bound : std::numeric_limits<double>::infinity();
-  audited.engine = std::make_unique<GlmEngine>(*audited.table, loss);
-  return audited;
-}
-
-Expected<Audited> network(const OneRunArguments& arguments) {
-  SOTTO_ASSIGN(const bool regression, predicts_numbers(arguments.loss));
-  SOTTO_ASSIGN(const NamedNetwork named, named_network(arguments.network, regression));
-  SOTTO_ASSIGN(const MethodInfo* method, find_method(arguments.train.method));
-  SOTTO_ASSIGN(LoadedData data,
-               load_network_rows(arguments.data,
-                                 arguments.data_path,
-                                 wanted_rows(arguments.network, named, !method->is_private)));
-  SOTTO_ASSIGN(NetworkSpec spec,
-               fitted_network(arguments.network,
-                              named,
-                              data.table.dim(),
-                              static_cast<std::int64_t>(data.class_names.size())));
-  SOTTO_TRY(check_classes(spec, std::ssize(data.class_names)));
-  SOTTO_ASSIGN(const StartWeights start, start_weights(spec, arguments.network));
-  Audited audited;
-  SOTTO_ASSIGN(const PublicCount n,
-               counted_as_public(data.table.units(), audited.problem.relation));
-  audited.problem = network_problem(spec, start.all, n);
-  SOTTO_ASSIGN(auto features, frozen_features(data.table, spec, start.all));
-  if (features) spec = std::move(features->rest);
-  audited.table =
-      std::make_unique<Table>(features ? std::move(features->table) : std::move(data.table));
-  SOTTO_ASSIGN(audited.engine,
-               NetworkEngine::make(*audited.table, spec, features ? Vector() : start.all));
-  return audited;
+  options.is_private = method->is_private;
+  return Task::open(options);
 }
 
 }  // namespace
@@ -105,21 +60,15 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
     return fail(ErrorKind::kUsage,
                 "audit --one-run trains on your rows, which is charged: give --journal FILE.");
   if (!arguments.report_path.empty()) SOTTO_TRY(check_writable(arguments.report_path));
-  SOTTO_ASSIGN(const LossSpec loss, parse_loss(arguments.loss));
-  SOTTO_ASSIGN(const Regularizer regularizer, Regularizer::parse(arguments.regularizer));
-  SOTTO_ASSIGN(const Relation relation, parse_relation(arguments.neighbours));
-  const bool is_network = !arguments.network.model.empty();
-  SOTTO_ASSIGN(Audited audited, is_network ? network(arguments) : linear_model(arguments, loss));
-  PublicProblem& problem = audited.problem;
-  problem.relation = relation;
-  problem.regularizer =
-      arguments.data.bias ? regularizer.on_first(problem.dimension - 1) : regularizer;
+  SOTTO_ASSIGN(Task task, audited_task(arguments));
+  const PublicProblem& problem = task.problem();
+  SOTTO_ASSIGN(const Engine* engine, task.engine());
+  const bool is_network = problem.network;
 
   Progress progress(
       arguments.train.method, arguments.quiet || arguments.json, arguments.train.epsilon);
-  SOTTO_ASSIGN(
-      const OneRunReport report,
-      audit_in_one_run(*audited.engine, problem, arguments.train, arguments.options, progress));
+  SOTTO_ASSIGN(const OneRunReport report,
+               audit_in_one_run(*engine, problem, arguments.train, arguments.options, progress));
   progress.finish();
   if (report.interrupted) {
     say("sotto: interrupted. What was released until then is in {}.\n",

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "data_options.hpp"
-#include "network_setup.hpp"
+#include "network_arguments.hpp"
 #include "sotto/audit/one_run.hpp"
 #include "sotto/core/error.hpp"
 #include "verb.hpp"

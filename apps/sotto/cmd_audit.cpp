@@ -52,8 +52,9 @@ struct Arguments {
 /// On made-up inputs: of the built-in networks, those that take any number of features get few.
 Expected<AuditedNetwork> audited_network(const OneRunArguments& arguments) {
   constexpr std::int64_t kFeatures = 10;
-  const NetworkArguments& network = arguments.network;
-  SOTTO_ASSIGN(const bool regression, predicts_numbers(arguments.loss));
+  SOTTO_ASSIGN(const NetworkOptions network, arguments.network.options());
+  SOTTO_ASSIGN(const LossSpec loss, parse_loss(arguments.loss));
+  SOTTO_ASSIGN(const bool regression, predicts_numbers(loss));
   SOTTO_ASSIGN(const NamedNetwork named, named_network(network, regression));
   const std::int64_t features = builtin_features(network.model);
   const std::int64_t classes = features > 0 ? 10 : 2;

@@ -12,7 +12,7 @@
 #include "sotto/core/directed_text.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/calibrate.hpp"
-#include "sotto/training/train.hpp"
+#include "sotto/task/task.hpp"
 #include "verbs.hpp"
 
 namespace sotto::app {
@@ -107,18 +107,19 @@ Expected<int> calibrate(const Arguments& arguments) {
     if (arguments.n < 1)
       return fail(ErrorKind::kUsage,
                   "calibrate --method needs --n, the number of units (rows or persons).");
-    PublicProblem problem;
-    problem.n = arguments.n;
-    problem.dimension = arguments.dim;
-    problem.row_norm = 1;
-    problem.relation = relation;
+    TaskOptions declared;
+    declared.rows.dim = arguments.dim;
+    declared.rows.row_norm = 1;  // multipliers don't depend on it
+    declared.public_n = arguments.n;
+    declared.relation = relation;
+    SOTTO_ASSIGN(const Task task, Task::declare(declared));
     TrainOptions options;
     options.method = arguments.method.name;
     options.options = arguments.method.given();
     options.epsilon = arguments.epsilon;
     options.delta = arguments.delta;
     options.accountant = arguments.accountant;
-    SOTTO_ASSIGN(const PreparedRun run, prepare(problem, options));
+    SOTTO_ASSIGN(const PreparedRun run, prepare(task, options));
     if (!run.plan.filter.empty()) return explain_filter(arguments, relation, run.plan.filter);
     z = run.noise_multiplier;
     event = run.plan.event;

@@ -100,9 +100,10 @@ void print_info(const DataInfo& info) {
 
 Expected<int> info(const Arguments& arguments) {
   SOTTO_ASSIGN(const LabelKind labels, parse_labels(arguments.labels));
-  SOTTO_ASSIGN(LoadOptions options, arguments.data.load_options(arguments.path, labels));
+  SOTTO_ASSIGN(LoadOptions options, arguments.data.load_options(arguments.path));
+  options.labels = labels;
   options.public_rows = arguments.unsafe_diagnostics;
-  SOTTO_ASSIGN(const LoadedData data, load_table(options));
+  SOTTO_ASSIGN(const Dataset data, load_table(options));
   SOTTO_ASSIGN(const DataInfo facts,
                describe(options, data, arguments.public_n, arguments.unsafe_diagnostics));
   if (arguments.json)
@@ -119,7 +120,8 @@ Expected<int> check(const Arguments& arguments) {
   if (arguments.data.no_refusals || arguments.shown < 1)
     return fail(ErrorKind::kUsage,
                 "data check lists refusals: leave out --no-refusals, and --show must be positive.");
-  SOTTO_ASSIGN(LoadOptions options, arguments.data.load_options(arguments.path, labels));
+  SOTTO_ASSIGN(LoadOptions options, arguments.data.load_options(arguments.path));
+  options.labels = labels;
   options.shown_refusals = arguments.shown;
   SOTTO_TRY(load_table(options));
   tell("{}: every row fits what is declared.\n", arguments.path);
@@ -132,9 +134,10 @@ Expected<int> convert(const Arguments& arguments) {
     return fail(ErrorKind::kUsage,
                 "the formats that data convert writes can't say that a record is empty: leave out "
                 "--no-refusals.");
-  SOTTO_ASSIGN(LoadOptions options, arguments.data.load_options(arguments.path, labels));
+  SOTTO_ASSIGN(LoadOptions options, arguments.data.load_options(arguments.path));
+  options.labels = labels;
   options.public_rows = true;  // whoever converts rows holds them: all stays in the holder's files
-  SOTTO_ASSIGN(const LoadedData data, load_table(options));
+  SOTTO_ASSIGN(const Dataset data, load_table(options));
   if (data.table.has_units())
     say("warning: the output has no column for persons: a guarantee for it would be per row, not "
         "per person.\n");

@@ -1,17 +1,15 @@
 #include <fmt/format.h>
 
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 
 #include "data_options.hpp"
 #include "exit_codes.hpp"
-#include "network_run.hpp"
 #include "printer.hpp"
 #include "sotto/core/file.hpp"
-#include "sotto/model/metrics.hpp"
-#include "sotto/model/model.hpp"
+#include "sotto/task/family.hpp"
 #include "summary.hpp"
 #include "verbs.hpp"
 
@@ -27,59 +25,35 @@ struct Arguments {
   bool json = false;
 };
 
-/// One line a row: the predicted class, or the value; with --proba the probability of the second
-/// class.
-std::string prediction_lines(const Model& model,
-                             const std::vector<double>& values,
-                             bool classification,
+/// One line per row: the predicted class, or the number; with --proba the probabilities.
+std::string prediction_lines(const Family& family,
+                             const std::vector<double>& outputs,
                              bool probabilities) {
+  const auto width = static_cast<std::size_t>(family.width());
   std::string lines;
-  for (const double value : values) {
-    if (!classification)
-      lines += fmt::format("{}\n", prediction(model.loss, value));
-    else if (probabilities)
-      lines += fmt::format("{}\n", 1 / (1 + std::exp(-value)));
-    else
-      lines += model.class_names.size() == 2 ? model.class_names[value > 0 ? 1 : 0] + "\n"
-                                             : (value > 0 ? "1\n" : "-1\n");
+  for (std::size_t begin = 0; begin < outputs.size(); begin += width) {
+    const std::span<const double> row(outputs.data() + begin, width);
+    lines += probabilities ? fmt::format("{}", fmt::join(family.probabilities(row), " "))
+                           : family.prediction(row);
+    lines += '\n';
   }
   return lines;
 }
 
-Expected<int> predict(Arguments arguments) {
+Expected<int> predict(const Arguments& arguments) {
   SOTTO_TRY(check_writable(arguments.output_path, StreamTargets::kAllowed));
   SOTTO_ASSIGN(const Model model, load_model(arguments.model_path));
-  if (!model.network.empty())
-    return predict_network({model,
-                            arguments.data,
-                            arguments.data_path,
-                            arguments.output_path,
-                            arguments.probabilities,
-                            arguments.json});
-  const bool classification = loss_info(model.loss).classification;
-  if (arguments.probabilities && model.loss.kind != LossKind::kLogistic)
-    return fail(ErrorKind::kUsage,
-                fmt::format("--proba needs a logistic model, but this one has the loss {}.",
-                            to_string(model.loss)));
-  DataArguments& data = arguments.data;
-  data.bias = model.bias;
-  data.row_norm = model.row_norm;
-  if (data.schema_path.empty()) data.schema_text = model.schema;
-  data.persons = false;  // a line per row, in the file's order
-
-  const std::int64_t features = model.w.size() - (model.bias ? 1 : 0);
-  SOTTO_ASSIGN(const LoadedFile file,
-               data.load_like(arguments.data_path, classification, {features, model.class_names}));
-  const std::vector<double> values = scores(file.table, model.w);
-  SOTTO_TRY(write_file_atomically(
-      arguments.output_path,
-      prediction_lines(model, values, classification, arguments.probabilities),
-      FileAccess::kOwner,
-      StreamTargets::kAllowed));
-
-  SOTTO_ASSIGN(Regularizer regularizer, Regularizer::parse(model.regularizer));
-  if (model.bias) regularizer = regularizer.on_first(features);
-  const Metrics metrics = evaluate(file.table, model.w, model.loss, regularizer.value(model.w));
+  SOTTO_ASSIGN(const auto family, family_of(model));
+  if (arguments.probabilities) SOTTO_TRY(family->check_probabilities());
+  SOTTO_ASSIGN(LoadOptions options, arguments.data.load_options(arguments.data_path));
+  options.persons = false;  // a line per row, in the file's order
+  SOTTO_ASSIGN(const Dataset rows, family->read(std::move(options)));
+  SOTTO_ASSIGN(const auto outputs, family->outputs(rows.table, model.w));
+  SOTTO_TRY(write_file_atomically(arguments.output_path,
+                                  prediction_lines(*family, outputs, arguments.probabilities),
+                                  FileAccess::kOwner,
+                                  StreamTargets::kAllowed));
+  SOTTO_ASSIGN(const Metrics metrics, family->evaluate(rows.table, model.w, outputs));
   if (arguments.json)
     print_json(to_json(metrics));
   else

@@ -1,9 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,27 +11,20 @@
 #include "data_options.hpp"
 #include "exit_codes.hpp"
 #include "method_options.hpp"
-#include "network_run.hpp"
+#include "network_arguments.hpp"
 #include "printer.hpp"
 #include "progress.hpp"
 #include "public_test.hpp"
 #include "run_end.hpp"
 #include "run_outputs.hpp"
-#include "sotto/core/digest.hpp"
-#include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/parallel.hpp"
-#include "sotto/objective/glm.hpp"
-#include "sotto/report/live_view.hpp"
-#include "sotto/training/measures.hpp"
-#include "sotto/training/train.hpp"
+#include "sotto/task/task.hpp"
 #include "summary.hpp"
 #include "verbs.hpp"
 
 namespace sotto::app {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Arguments {
   std::string data_path;
@@ -68,33 +58,33 @@ struct Arguments {
 /// All that is known before the rows are opened.
 struct Request {
   const MethodInfo* method = nullptr;
-  LossSpec loss;
-  Regularizer regularizer;
-  ConstraintPtr constraint;
-  Relation relation = Relation::kZeroOut;
+  TaskOptions task;
   TrainOptions train;
 };
 
 Expected<Request> read_request(const Arguments& arguments) {
   Request request;
   SOTTO_ASSIGN(request.method, find_method(arguments.method.name));
-  SOTTO_ASSIGN(request.loss, parse_loss(arguments.loss));
-  SOTTO_ASSIGN(request.regularizer, Regularizer::parse(arguments.regularizer));
-  SOTTO_ASSIGN(request.constraint, parse_constraint(arguments.constraint));
-  if (!(arguments.row_max >= 0 && std::isfinite(arguments.row_max)))
-    return fail(ErrorKind::kUsage,
-                fmt::format("--row-max must be finite and > 0, but is {}.", arguments.row_max));
-  SOTTO_ASSIGN(request.relation, parse_relation(arguments.neighbours));
+  TaskOptions& task = request.task;
+  SOTTO_ASSIGN(task.rows, arguments.data.load_options(arguments.data_path));
+  SOTTO_ASSIGN(task.loss, parse_loss(arguments.loss));
+  SOTTO_ASSIGN(task.regularizer, Regularizer::parse(arguments.regularizer));
+  task.constraint = arguments.constraint;
+  task.row_max = arguments.row_max;
+  SOTTO_ASSIGN(task.network, arguments.network.options());
+  SOTTO_ASSIGN(task.relation, parse_relation(arguments.neighbours));
+  task.public_n = arguments.public_n;
+  task.is_private = request.method->is_private;
   if (request.method->is_private && !arguments.delta)
     return fail(
         ErrorKind::kUsage,
         "train needs --delta. It has no default: choose it well below 1/n, for example 1e-6.");
-  if (request.relation == Relation::kAddRemove && arguments.public_n < 1)
+  if (task.relation == Relation::kAddRemove && arguments.public_n < 1)
     return fail(
         ErrorKind::kUsage,
         "under --neighbours add-remove the number of records is private, so a public number "
         "must be declared: --public-n N, about the size you would tell anybody.");
-  if (request.relation != Relation::kAddRemove && arguments.public_n != 0 && !arguments.dry_run)
+  if (task.relation != Relation::kAddRemove && arguments.public_n != 0 && !arguments.dry_run)
     return fail(
         ErrorKind::kUsage,
         "--public-n goes with --neighbours add-remove (or --dry-run); under the other relations "
@@ -112,114 +102,35 @@ Expected<Request> read_request(const Arguments& arguments) {
   return request;
 }
 
-PublicProblem make_problem(const Request& request,
-                           const Arguments& arguments,
-                           PublicCount n,
-                           std::int64_t dimension,
-                           double row_norm) {
-  PublicProblem problem;
-  problem.n = n;
-  problem.dimension = dimension;
-  problem.row_norm = row_norm > 0 ? row_norm : kInfinity;
-  problem.loss = loss_info(request.loss);
-  // An intercept only shifts the decision; it is not shrunk.
-  problem.regularizer =
-      arguments.data.bias ? request.regularizer.on_first(dimension - 1) : request.regularizer;
-  problem.relation = request.relation;
-  problem.constraint = request.constraint;
-  // The intercept's entry is 1.
-  if (arguments.row_max > 0)
-    problem.row_max = arguments.data.bias ? std::max(arguments.row_max, 1.0) : arguments.row_max;
-  return problem;
-}
-
-/// Without a declared bound on the rows, every setting that would follow from it must be given.
-Expected<void> require_row_norm(const PublicProblem& problem, const Request& request) {
-  if (std::isfinite(problem.row_norm) || !request.method->is_private) return {};
-  const auto given = [&](std::string_view name) {
-    return std::any_of(request.train.options.begin(),
-                       request.train.options.end(),
-                       [&](const auto& o) { return o.first == name; });
-  };
-  if (given("clip_radius") && given("step_size")) return {};
-  if (request.method->constraints && std::isfinite(problem.row_max)) return {};
-  return fail(
-      ErrorKind::kUsage,
-      "no public bound on the norm of a row is declared, and one taken from the rows would leak. "
-      "Give --row-norm R (longer rows are scaled down to it; for 0/1 data with k ones a row, R = "
-      "sqrt(k)), a --schema with bounds, or both --clip-radius and --step-size; dp-pgd, dp-pmd, "
-      "dp-fw-l2 "
-      "and dp-fw-l1 also take --row-max.");
-}
-
-Expected<NetworkRequest> network_request(const Request& request, const Arguments& arguments) {
-  if (request.constraint || arguments.row_max > 0)
-    return fail(ErrorKind::kUsage,
-                "--constraint and --row-max are for linear models: a network's weights are not "
-                "kept in a set. --regularizer l2:LAMBDA keeps them small.");
-  NetworkRequest network;
-  network.network = arguments.network;
-  network.data = arguments.data;
-  network.data_path = arguments.data_path;
-  network.model_path = arguments.model_path;
-  network.test_path = arguments.test_path;
-  network.outputs = arguments.outputs;
-  network.checkpoint = arguments.checkpoint;
-  SOTTO_ASSIGN(network.regression, predicts_numbers(arguments.loss));
-  network.regularizer = request.regularizer;
-  network.relation = request.relation;
-  network.public_n = arguments.public_n;
-  network.public_rows = !request.method->is_private;
-  network.train = request.train;
-  network.json = arguments.json;
-  network.quiet = arguments.quiet;
-  return network;
-}
-
 Expected<int> dry_run(const Request& request, const Arguments& arguments) {
-  std::int64_t dimension = arguments.data.dim + (arguments.data.bias ? 1 : 0);
-  double row_norm = arguments.data.row_norm;
-  bool has_units = false;
-  if (!arguments.data.schema_path.empty()) {
-    SOTTO_ASSIGN(const SchemaFacts facts, arguments.data.schema_facts());
-    dimension = facts.dimension;
-    has_units = facts.has_units;
-    if (row_norm == 0) row_norm = facts.row_norm_bound;
-  }
-  if (arguments.public_n < 1 || dimension < 1)
-    return fail(
-        ErrorKind::kUsage,
-        "--dry-run does not open the rows, so it needs --public-n N and --dim D (or a --schema).");
-  PublicProblem problem = make_problem(request, arguments, arguments.public_n, dimension, row_norm);
-  problem.linear_rows = !has_units;
-  SOTTO_TRY(require_row_norm(problem, request));
-  SOTTO_ASSIGN(const PreparedRun run, prepare(problem, request.train));
-  print_plan(run, problem, request.train, arguments.json, {});
+  SOTTO_ASSIGN(const Task task, Task::declare(request.task));
+  if (!arguments.quiet && !arguments.json)
+    for (const auto& note : task.notes()) say("note: {}\n", note);
+  SOTTO_ASSIGN(const PreparedRun run, prepare(task, request.train));
+  SOTTO_ASSIGN(const auto speed, task.family().speed());
+  print_plan(run, task.problem(), request.train, arguments.json, speed);
   return kSuccess;
 }
 
-/// All of it but what the run will give.
-Model model_of(const Request& request, const Arguments& arguments, const LoadedFile& data) {
-  Model model;
-  model.method = request.method->name;
-  model.loss = request.loss;
-  model.regularizer = request.regularizer.to_string();
-  model.bias = arguments.data.bias;
-  model.row_norm = arguments.data.row_norm;
-  model.class_names = data.class_names;
-  model.feature_names = data.feature_names;
-  model.schema = data.schema_text;
-  return model;
+/// How good the model is on public rows, and how good the iterates were on the way to it.
+Expected<void> evaluate(const Task& task,
+                        const Dataset& test,
+                        const Vector& weights,
+                        KeptIterates& iterates,
+                        RunRecord& record) {
+  SOTTO_ASSIGN(record.test, task.evaluate(test, weights));
+  for (auto [step, passes, w] : iterates.take()) {
+    SOTTO_ASSIGN(const Metrics metrics, task.evaluate(test, task.all_weights(std::move(w))));
+    record.test_curve.push_back({step, passes, metrics.objective, {}});
+    if (metrics.classification) record.test_curve.back().accuracy = metrics.accuracy;
+  }
+  record.population = task.population(test, weights);
+  return {};
 }
 
 Expected<int> run_train(const Arguments& arguments) {
   set_thread_count(arguments.threads);
   SOTTO_ASSIGN(Request request, read_request(arguments));
-  const bool network = !arguments.network.model.empty();
-  if (network) {
-    SOTTO_ASSIGN(NetworkRequest asked, network_request(request, arguments));
-    return arguments.dry_run ? dry_run_network(asked) : train_network(std::move(asked));
-  }
   if (arguments.dry_run) return dry_run(request, arguments);
   if (arguments.data_path.empty() || arguments.model_path.empty())
     return fail(
@@ -231,70 +142,56 @@ Expected<int> run_train(const Arguments& arguments) {
     SOTTO_TRY(check_test_is_not_training(arguments.data, arguments.data_path, arguments.test_path));
 
   const auto begin = std::chrono::steady_clock::now();
-  const bool classification = loss_info(request.loss).classification;
-  SOTTO_ASSIGN(
-      const LoadedFile data,
-      arguments.data.load(arguments.data_path, classification, !request.method->is_private));
+  SOTTO_ASSIGN(Task task, Task::open(request.task));
   const double load_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  if (!arguments.quiet && !arguments.json)
-    for (const auto& note : data.notes) say("note: {}\n", note);
-
-  SOTTO_TRY(check_names(data.class_names, data.feature_names));
-  double row_norm = arguments.data.row_norm > 0 ? arguments.data.row_norm : data.row_norm_bound;
-  if (row_norm == 0 && !request.method->is_private) {
-    const auto norms = data.table.norms();  // not private: look
-    row_norm = std::max(1e-300, *std::max_element(norms.begin(), norms.end()));
-  }
-  SOTTO_ASSIGN(const PublicCount n,
-               public_units(arguments.public_n, data.table.units(), request.relation));
-  PublicProblem problem = make_problem(request, arguments, n, data.table.dim(), row_norm);
-  problem.linear_rows = !data.table.has_units();
-  SOTTO_TRY(require_row_norm(problem, request));
-  request.train.unit = data.unit;
-  request.train.journal_path = arguments.model_path + ".journal";
-  SOTTO_ASSIGN(request.train.checkpoint, arguments.checkpoint.options(arguments.data_path));
-  request.train.checkpoint.facts.emplace_back("--loss", to_string(request.loss));
-  request.train.checkpoint.facts.emplace_back("--bias", arguments.data.bias ? "given" : "none");
-  request.train.checkpoint.facts.emplace_back("the schema", sha256(data.schema_text));
-  request.train.checkpoint.facts.emplace_back("the classes",
-                                              fmt::format("{}", fmt::join(data.class_names, ", ")));
-  SOTTO_ASSIGN(PreparedRun prepared, prepare(problem, request.train));
   const bool talks = !arguments.quiet && !arguments.json;
-  SOTTO_ASSIGN(const bool finished, has_finished(prepared, request.train, arguments.model_path));
+  if (talks)
+    for (const auto& note : task.notes()) say("note: {}\n", note);
+  if (!arguments.quiet)
+    for (const auto& warning : task.warnings()) say("warning: {}\n", warning);
+
+  const PublicProblem& problem = task.problem();
+  TrainOptions& train = request.train;
+  train.unit = task.unit();
+  train.journal_path = arguments.model_path + ".journal";
+  SOTTO_ASSIGN(train.checkpoint, arguments.checkpoint.options(arguments.data_path));
+  for (const auto& fact : task.family().facts()) train.checkpoint.facts.push_back(fact);
+  SOTTO_ASSIGN(PreparedRun prepared, prepare(task, train));
+  SOTTO_ASSIGN(const bool finished, has_finished(prepared, train, arguments.model_path));
   if (finished) return tell_finished(prepared, arguments.model_path);
-  SOTTO_ASSIGN(request.train.known_lines,
+  SOTTO_ASSIGN(train.known_lines,
                known_lines(arguments.model_path, arguments.outputs.record_path()));
-  if (talks) print_prepared(prepared, problem, request.train);
+  if (talks) print_prepared(prepared, problem, train);
   if (talks) arguments.checkpoint.tell_resumed(prepared);
   if (!arguments.quiet)
     for (const auto& warning : prepared.warnings) say("warning: {}\n", warning);
 
   // Public test rows are read before anything is spent: a wrong path must not cost budget.
-  std::optional<LoadedFile> test;
+  std::optional<Dataset> test;
   if (!arguments.test_path.empty()) {
-    SOTTO_ASSIGN(test,
-                 arguments.data.load_like(
-                     arguments.test_path,
-                     classification,
-                     {data.table.dim() - (arguments.data.bias ? 1 : 0), data.class_names}));
+    SOTTO_ASSIGN(test, task.read_public(arguments.test_path));
   }
+  // Only now, since it may take a while: what was wrong with the request has been said.
+  if (task.family().slow() && talks) say("computing the frozen layers' features, once\n");
+  SOTTO_ASSIGN(const Engine* engine, task.engine());
 
-  Model model = model_of(request, arguments, data);
+  Model model = task.model(request.method->name);
   Reserve reserve(memory_to_write(model));
-  const GlmEngine engine(data.table, request.loss);
   const std::size_t told = prepared.warnings.size();
-  Progress progress(
-      request.method->name, !talks, price_of(prepared), request.train.seed.has_value());
-  KeptIterates iterates(progress, problem.dimension, test && arguments.outputs.wanted());
+  Progress progress(request.method->name, !talks, price_of(prepared), train.seed.has_value());
+  KeptIterates iterates(progress,
+                        problem.dimension,
+                        test && arguments.outputs.wanted(),
+                        task.family().most_test_points());
   SOTTO_ASSIGN(TrainResult result,
-               train(engine, problem, request.train, std::move(prepared), iterates));
+               sotto::train(*engine, problem, train, std::move(prepared), iterates));
   RunRecord& record = result.record;
   record.privacy.test_declared_public = test.has_value();
   if (!result.interrupted) {
     // Passed on as a reference, which asks for no memory.
     const auto complete = [&]() -> const Model& {
-      if (result.w.size() > 0) model.w = std::move(result.w);
+      task.family().put(result.w, model.w);
       model.privacy = record.privacy;
       model.certificate = record.certificate;
       return model;
@@ -302,12 +199,9 @@ Expected<int> run_train(const Arguments& arguments) {
     SOTTO_TRY(keep_model(std::cref(complete), arguments.model_path, result, reserve));
   }
   progress.finish();
-  record.loss = to_string(request.loss);
-  record.regularizer = request.regularizer.to_string();
-  record.constraint = arguments.constraint;
-  record.class_names = data.class_names;
+  task.family().describe(record);
   if (result.interrupted) {
-    arguments.checkpoint.tell_interrupted(record, request.train.journal_path);
+    arguments.checkpoint.tell_interrupted(record, train.journal_path);
     return kInterrupted;
   }
 
@@ -315,18 +209,7 @@ Expected<int> run_train(const Arguments& arguments) {
   if (!arguments.quiet)
     for (std::size_t k = told; k < record.warnings.size(); ++k)
       say("warning: {}\n", record.warnings[k]);
-  if (test) {
-    record.test = evaluate(test->table, model.w, request.loss, problem.regularizer.value(model.w));
-    for (const auto& [step, passes, w] : iterates.take()) {
-      const Metrics metrics = evaluate(test->table, w, request.loss, problem.regularizer.value(w));
-      record.test_curve.push_back({step, passes, metrics.objective, {}});
-      if (classification) record.test_curve.back().accuracy = metrics.accuracy;
-    }
-    const GlmEngine held_out(test->table, request.loss);
-    if (held_out.units() >= 2)  // public rows: the test set
-      record.population = population_gradient(held_out, problem, model.w);
-  }
-
+  if (test) SOTTO_TRY(evaluate(task, *test, model.w, iterates, record));
   SOTTO_TRY(finish_run(arguments.outputs, result, arguments.model_path));
 
   if (arguments.json) {

@@ -7,21 +7,7 @@
 #include <cmath>
 #include <optional>
 
-#include "sotto/core/file.hpp"
-#include "sotto/core/text.hpp"
-#include "sotto/data/io/csv.hpp"
-#include "sotto/data/schema.hpp"
-
 namespace sotto::app {
-namespace {
-
-std::string unit_of(const Schema& schema) {
-  for (const auto& column : schema.columns)
-    if (column.kind == Schema::Kind::kUnit) return column.name;
-  return "row";
-}
-
-}  // namespace
 
 void DataArguments::add_to(Verb& verb) {
   verb.add_input("--schema",
@@ -132,7 +118,7 @@ Expected<std::vector<std::string>> DataArguments::class_list() const {
   return list;
 }
 
-Expected<LoadOptions> DataArguments::load_options(const std::string& path, LabelKind labels) const {
+Expected<LoadOptions> DataArguments::load_options(const std::string& path) const {
   LoadOptions options;
   options.path = path;
   SOTTO_ASSIGN(options.format, parse_format(format));
@@ -147,78 +133,10 @@ Expected<LoadOptions> DataArguments::load_options(const std::string& path, Label
                                         : Layout::kAuto;
   options.row_norm = row_norm;
   options.bias = bias;
-  options.labels = labels;
-  options.persons = persons;
   options.misfits = no_refusals ? Misfits::kNull : Misfits::kRefuse;
   options.limits = limits;
   SOTTO_TRY(check_options(options));
   return options;
-}
-
-Expected<LoadedFile> DataArguments::load(const std::string& path,
-                                         bool classification,
-                                         bool public_rows) const {
-  SOTTO_ASSIGN(LoadOptions options,
-               load_options(path, classification ? LabelKind::kBinary : LabelKind::kReal));
-  options.public_rows = public_rows;
-  return load_with(options);
-}
-
-Expected<LoadedFile> DataArguments::load_with(const LoadOptions& options) const {
-  if (schema_path.empty() && schema_text.empty()) {
-    SOTTO_ASSIGN(LoadedData data, load_table(options));
-    return LoadedFile{std::move(data), "row", ""};
-  }
-  std::string text = schema_text;
-  if (!schema_path.empty()) {
-    SOTTO_ASSIGN(text, read_text_file(schema_path));
-  }
-  SOTTO_ASSIGN(const Schema schema,
-               Schema::parse(text, schema_path.empty() ? "the model's schema" : schema_path));
-  SOTTO_ASSIGN(LoadedData data, read_csv(options.path, schema, options));
-  return LoadedFile{std::move(data), unit_of(schema), std::move(text)};
-}
-
-Expected<LoadedFile> DataArguments::load_like(const std::string& path,
-                                              bool classification,
-                                              const TrainingFacts& training) const {
-  SOTTO_ASSIGN(LoadOptions options,
-               load_options(path, classification ? LabelKind::kBinary : LabelKind::kReal));
-  options.public_rows = true;
-  options.misfits = Misfits::kRefuse;
-  if (schema_path.empty() && schema_text.empty()) {
-    options.classes = training.class_names;
-    options.dim = resolve_format(options) == Format::kLibsvm ? training.features : 0;
-  }
-  SOTTO_ASSIGN(LoadedFile file, load_with(options));
-  const std::int64_t features = file.table.dim() - (bias ? 1 : 0);
-  if (features != training.features)
-    return fail(
-        ErrorKind::kBadData,
-        fmt::format("{} has {} features, but the training data has {}. Use files of the same "
-                    "kind.",
-                    path,
-                    features,
-                    training.features));
-  return file;
-}
-
-Expected<SchemaFacts> DataArguments::schema_facts() const {
-  SOTTO_ASSIGN(const Schema schema, Schema::load(schema_path));
-  return SchemaFacts{static_cast<std::int64_t>(schema.feature_names().size()) + (bias ? 1 : 0),
-                     schema.row_norm_bound(bias),
-                     schema.has_units};
-}
-
-Expected<void> check_names(const std::vector<std::string>& classes,
-                           const std::vector<std::string>& features) {
-  for (const auto* names : {&classes, &features})
-    for (const std::string& name : *names)
-      if (has_control_characters(name))
-        return fail(
-            ErrorKind::kUsage,
-            fmt::format("the name '{}' has a control character. Declare another.", escaped(name)));
-  return {};
 }
 
 }  // namespace sotto::app

@@ -28,21 +28,26 @@ void print_metrics(const Metrics& metrics,
     return;
   }
   const auto& confusion = metrics.confusion;
-  tell("Accuracy = {:.2f}% ({}/{})\n",
-       100 * metrics.accuracy,
-       confusion[0][0] + confusion[1][1],
-       metrics.rows);
-  tell("{}: AUC {}, loss {:.6f}, objective {:.6f}\n",
-       what,
-       std::isnan(metrics.auc) ? "-" : fmt::format("{:.4f}", metrics.auc),
-       metrics.loss,
-       metrics.objective);
-  const std::string negative = class_names.size() == 2 ? class_names[0] : "-1";
-  const std::string positive = class_names.size() == 2 ? class_names[1] : "+1";
-  const std::size_t width = std::max({std::size_t{9}, negative.size() + 1, positive.size() + 1});
-  tell("{:<12} {:>{}} {:>{}}   (predicted)\n", "truth", negative, width, positive, width);
-  tell("{:<12} {:>{}} {:>{}}\n", negative, confusion[0][0], width, confusion[0][1], width);
-  tell("{:<12} {:>{}} {:>{}}\n", positive, confusion[1][0], width, confusion[1][1], width);
+  tell("Accuracy = {:.2f}% ({}/{})\n", 100 * metrics.accuracy, metrics.right(), metrics.rows);
+  tell("{}: ", what);
+  if (confusion.size() == 2)
+    tell("AUC {}, ", std::isnan(metrics.auc) ? "-" : fmt::format("{:.4f}", metrics.auc));
+  tell("loss {:.6f}, objective {:.6f}\n", metrics.loss, metrics.objective);
+  constexpr std::size_t kMostClasses = 20;  // a table of more would not fit a screen
+  if (confusion.size() > kMostClasses) return;
+  std::vector<std::string> names = class_names;
+  if (names.empty() && confusion.size() == 2) names = {"-1", "+1"};
+  for (std::size_t c = names.size(); c < confusion.size(); ++c) names.push_back(std::to_string(c));
+  std::size_t width = confusion.size() == 2 ? 9 : 5;
+  for (const auto& name : names) width = std::max(width, name.size() + 1);
+  tell("{:<12}", "truth");
+  for (const auto& name : names) tell(" {:>{}}", name, width);
+  tell("   (predicted)\n");
+  for (std::size_t truth = 0; truth < confusion.size(); ++truth) {
+    tell("{:<12}", names[truth]);
+    for (const std::int64_t count : confusion[truth]) tell(" {:>{}}", count, width);
+    tell("\n");
+  }
 }
 
 std::string short_number(const std::string& text) {

@@ -46,17 +46,19 @@ struct ReadOptions {
   InputLimits limits{};
 };
 
-/// A table with the public facts that came with it.
-struct LoadedData {
+/// Rows with the public facts that came with them.
+struct Dataset {
   Table table;
+  std::string unit = "row";  ///< what is protected: a row, or the schema's person column
+  std::string schema = {};   ///< the text of a CSV file's schema; empty for other formats
   /// What was taken from public rows because it was not declared, one sentence each.
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = {};
   /// Declared public bound on the row norms, bias included; 0 if nothing declares one.
   double row_norm_bound = 0;
-  /// One name a feature (bias last), or empty if the format has no names.
-  std::vector<std::string> feature_names;
+  /// One name per feature (bias last), or empty if the format has no names.
+  std::vector<std::string> feature_names = {};
   /// Class names by stored label ({negative, positive} for two); empty for real labels.
-  std::vector<std::string> class_names;
+  std::vector<std::string> class_names = {};
 };
 
 /// From the labels of a file to the table's: -1 and +1, class numbers, or the number itself.

@@ -48,7 +48,7 @@ std::string format_name(Format format) { return kFormats[static_cast<std::size_t
 
 Format resolve_format(const LoadOptions& options) {
   if (options.format != Format::kAuto) return options.format;
-  if (!options.schema.empty()) return Format::kCsv;
+  if (options.has_schema()) return Format::kCsv;
   std::string_view path = options.path;
   path = path.substr(0, path.find(','));
   if (path.ends_with(".gz")) path.remove_suffix(3);
@@ -72,9 +72,14 @@ std::vector<std::string> data_files(const LoadOptions& options) {
   return {options.path};
 }
 
-Expected<LoadedData> load_table(const LoadOptions& options) {
+Expected<Schema> read_schema(const LoadOptions& options) {
+  return options.schema.empty() ? Schema::parse(options.schema_text, "the model's schema")
+                                : Schema::load(options.schema);
+}
+
+Expected<Dataset> load_table(const LoadOptions& options) {
   const Format format = resolve_format(options);
-  if (format != Format::kCsv && !options.schema.empty())
+  if (format != Format::kCsv && options.has_schema())
     return fail(
         ErrorKind::kUsage,
         fmt::format("a schema describes a CSV file, but the format is {}. Leave out --schema "
@@ -89,14 +94,14 @@ Expected<LoadedData> load_table(const LoadOptions& options) {
     return read_cifar(
         options.path, format == Format::kCifar10 ? CifarKind::kTen : CifarKind::kHundred, options);
   if (format == Format::kCsv) {
-    if (options.schema.empty())
+    if (!options.has_schema())
       return fail(
           ErrorKind::kUsage,
           fmt::format("{}: a CSV file needs a schema that declares its columns, their bounds "
                       "and categories: taken from the rows they would leak. Give "
                       "--schema FILE.toml (see docs/data.md).",
                       options.path));
-    SOTTO_ASSIGN(const Schema schema, Schema::load(options.schema));
+    SOTTO_ASSIGN(const Schema schema, read_schema(options));
     return read_csv(options.path, schema, options);
   }
   return read_libsvm(options.path, options);
@@ -121,7 +126,7 @@ Expected<void> write_table(const std::string& path, const Table& table) {
 
 namespace {
 
-DataInfo::Diagnostics diagnose(const LoadedData& data) {
+DataInfo::Diagnostics diagnose(const Dataset& data) {
   const Table& table = data.table;
   DataInfo::Diagnostics result;
   result.rows = table.rows();
@@ -165,7 +170,7 @@ DataInfo::Diagnostics diagnose(const LoadedData& data) {
 }  // namespace
 
 Expected<DataInfo> describe(const LoadOptions& options,
-                            const LoadedData& data,
+                            const Dataset& data,
                             std::optional<std::int64_t> public_n,
                             bool unsafe_diagnostics) {
   const Format format = resolve_format(options);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sotto/data/dataset.hpp"
+#include "sotto/data/schema.hpp"
 
 namespace sotto {
 
@@ -21,8 +22,13 @@ struct LoadOptions : ReadOptions {
   /// kAuto: csv if a schema is given, else by the name's end (.csv, .npy, idx?-ubyte, and .bin or a
   /// folder for cifar10; .gz is looked through), else libsvm.
   Format format = Format::kAuto;
-  std::string schema;  ///< path of the TOML schema of a CSV file
+  std::string schema;       ///< path of the TOML schema of a CSV file
+  std::string schema_text;  ///< instead of a path: the schema itself, e.g. from inside a model
+  bool has_schema() const { return !schema.empty() || !schema_text.empty(); }
 };
+
+/// The schema that the options name. Only if they have one.
+Expected<Schema> read_schema(const LoadOptions& options);
 
 /// The format that load_table will use.
 Format resolve_format(const LoadOptions& options);
@@ -34,7 +40,7 @@ std::vector<std::string> data_files(const LoadOptions& options);
 /// Reads a table in any format; see read_libsvm, read_csv, read_npy, read_idx and read_cifar for
 /// what each does and how it fails. A CSV file without a schema, or a pair with one name, is
 /// kUsage.
-Expected<LoadedData> load_table(const LoadOptions& options);
+Expected<Dataset> load_table(const LoadOptions& options);
 
 /// Writes a table as libsvm, or as an npy pair if `path` is "X.npy,y.npy"; atomically.
 Expected<void> write_table(const std::string& path, const Table& table);
@@ -72,7 +78,7 @@ struct DataInfo {
 /// `data` is what load_table(options) gave. `public_n`: the declared number of units, shown instead
 /// of the true one.
 Expected<DataInfo> describe(const LoadOptions& options,
-                            const LoadedData& data,
+                            const Dataset& data,
                             std::optional<std::int64_t> public_n,
                             bool unsafe_diagnostics);
 

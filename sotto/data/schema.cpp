@@ -5,6 +5,12 @@
 
 namespace sotto {
 
+std::string Schema::unit() const {
+  for (const auto& column : columns)
+    if (column.kind == Kind::kUnit) return column.name;
+  return "row";
+}
+
 std::vector<std::string> Schema::feature_names() const {
   std::vector<std::string> names;
   for (const Column& column : columns) {

@@ -42,6 +42,7 @@ struct Schema {
   std::vector<Column> columns;
   Label label = Label::kTwoClasses;
   bool has_units = false;
+  std::string text;  ///< that it was read from: models carry it
 
   /// Fails with kIo if the file can't be read, kBadData (with file:line:column) if it is not a
   /// schema: syntax, unknown keys, bounds or lists that are not declared, not exactly one label.
@@ -49,6 +50,8 @@ struct Schema {
   /// `name` stands for the path in messages.
   static Expected<Schema> parse(std::string_view toml, const std::string& name);
 
+  /// What is protected: the person column's name, or `row` without one.
+  std::string unit() const;
   /// Names of the encoded features, in order (without bias).
   std::vector<std::string> feature_names() const;
   /// Names of the classes by stored label; empty for a numeric label.

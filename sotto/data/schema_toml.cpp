@@ -351,7 +351,9 @@ Expected<Schema> SchemaReader::read(std::string_view text) {
 }  // namespace
 
 Expected<Schema> Schema::parse(std::string_view toml, const std::string& name) {
-  return SchemaReader(name).read(toml);
+  SOTTO_ASSIGN(Schema schema, SchemaReader(name).read(toml));
+  schema.text = toml;
+  return schema;
 }
 
 Expected<Schema> Schema::load(const std::string& path) {

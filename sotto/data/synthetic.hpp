@@ -17,7 +17,7 @@ namespace sotto {
 /// (income high or low) is +1 with probability 1 / (1 + exp(-<truth, x>)): a logistic model is the
 /// exact truth, and no rule can be right more often than about 85 % of the time.
 struct CensusData {
-  LoadedData data;
+  Dataset data;
   std::vector<double> truth;  ///< one weight a feature; no intercept is needed (bias: weight 0)
 };
 

@@ -7,7 +7,9 @@
 #include <numeric>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/parallel.hpp"
 #include "sotto/objective/glm.hpp"
+#include "sotto/objective/network/engine.hpp"
 
 namespace sotto {
 namespace {
@@ -45,7 +47,60 @@ double mean_loss(const Table& table, const Vector& w, const LossSpec& loss) {
   return total / static_cast<double>(table.rows());
 }
 
+/// With every layer trained, so that an engine's parameters are the network's.
+NetworkSpec thawed(NetworkSpec spec) {
+  for (auto& layer : spec.layers) layer.frozen = false;
+  return spec;
+}
+
+/// Calls body(block, workspace) for all blocks, on all threads.
+template <class Body>
+void for_each_block(const NetworkEngine& engine, const Body& body) {
+  std::vector<std::unique_ptr<Engine::Workspace>> workspaces;
+  for (int i = 0; i < thread_count(); ++i) workspaces.push_back(engine.make_workspace());
+  const std::int64_t size = engine.block_size();
+  parallel_for((engine.units() + size - 1) / size, [&](std::int64_t k, int worker) {
+    Block block;
+    block.begin = k * size;
+    block.count = std::min(size, engine.units() - block.begin);
+    body(block, *workspaces[static_cast<std::size_t>(worker)]);
+  });
+}
+
+std::span<const double> as_span(const Vector& w) {
+  return {w.data(), static_cast<std::size_t>(w.size())};
+}
+
+void count_classes(std::span<const std::size_t> truths,
+                   std::span<const std::size_t> guesses,
+                   std::size_t classes,
+                   Metrics& metrics) {
+  metrics.confusion.assign(classes, std::vector<std::int64_t>(classes));
+  for (std::size_t i = 0; i < truths.size(); ++i) ++metrics.confusion[truths[i]][guesses[i]];
+  metrics.accuracy = static_cast<double>(metrics.right()) /
+                     static_cast<double>(std::max<std::int64_t>(1, metrics.rows));
+}
+
+void measure_errors(std::span<const double> predicted,
+                    std::span<const float> labels,
+                    Metrics& metrics) {
+  const auto rows = static_cast<double>(std::max<std::int64_t>(1, metrics.rows));
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    const double error = predicted[i] - labels[i];
+    metrics.rmse += error * error;
+    metrics.mae += std::abs(error);
+  }
+  metrics.rmse = std::sqrt(metrics.rmse / rows);
+  metrics.mae /= rows;
+}
+
 }  // namespace
+
+std::int64_t Metrics::right() const {
+  std::int64_t count = 0;
+  for (std::size_t c = 0; c < confusion.size(); ++c) count += confusion[c][c];
+  return count;
+}
 
 std::vector<double> scores(const Table& table, const Vector& w) {
   SOTTO_CHECK(table.dim() == w.size());
@@ -79,30 +134,102 @@ Metrics evaluate(const Table& table,
                  const Vector& w,
                  const LossSpec& loss,
                  double regularizer_value) {
+  return evaluate(table, w, loss, regularizer_value, scores(table, w));
+}
+
+Metrics evaluate(const Table& table,
+                 const Vector& w,
+                 const LossSpec& loss,
+                 double regularizer_value,
+                 std::span<const double> scores) {
   Metrics metrics;
   metrics.rows = table.rows();
   metrics.classification = loss_info(loss).classification;
   metrics.loss = mean_loss(table, w, loss);
   metrics.objective = metrics.loss + regularizer_value;
-  std::vector<double> predicted = scores(table, w);
+  std::vector<double> predicted(scores.begin(), scores.end());
   for (double& each : predicted) each = prediction(loss, each);
   const auto labels = table.labels();
-  const auto rows = static_cast<double>(std::max<std::int64_t>(1, table.rows()));
-  if (metrics.classification) {
-    for (std::size_t i = 0; i < predicted.size(); ++i)
-      ++metrics.confusion[labels[i] > 0 ? 1 : 0][predicted[i] > 0 ? 1 : 0];
-    metrics.accuracy =
-        static_cast<double>(metrics.confusion[0][0] + metrics.confusion[1][1]) / rows;
-    metrics.auc = area_under_roc(predicted, labels);
-  } else {
-    for (std::size_t i = 0; i < predicted.size(); ++i) {
-      const double error = predicted[i] - labels[i];
-      metrics.rmse += error * error;
-      metrics.mae += std::abs(error);
-    }
-    metrics.rmse = std::sqrt(metrics.rmse / rows);
-    metrics.mae /= rows;
+  if (!metrics.classification) {
+    measure_errors(predicted, labels, metrics);
+    return metrics;
   }
+  std::vector<std::size_t> truths(predicted.size()), guesses(predicted.size());
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    truths[i] = labels[i] > 0 ? 1 : 0;
+    guesses[i] = predicted[i] > 0 ? 1 : 0;
+  }
+  count_classes(truths, guesses, 2, metrics);
+  metrics.auc = area_under_roc(predicted, labels);
+  return metrics;
+}
+
+Expected<std::vector<double>> network_outputs(const Table& table,
+                                              const NetworkSpec& spec,
+                                              const Vector& w) {
+  SOTTO_ASSIGN(const auto engine, NetworkEngine::make(table, thawed(spec)));
+  const std::int64_t outputs = engine->outputs();
+  std::vector<double> result(static_cast<std::size_t>(table.rows() * outputs));
+  for_each_block(*engine, [&](const Block& block, Engine::Workspace& workspace) {
+    engine->evaluate_outputs(
+        block,
+        as_span(w),
+        workspace,
+        {result.data() + block.begin * outputs, static_cast<std::size_t>(block.count * outputs)});
+  });
+  return result;
+}
+
+std::int64_t predicted_class(const NetworkSpec& spec, std::span<const double> outputs) {
+  if (spec.loss != NetworkLoss::kSoftmax) return outputs[0] > 0 ? 1 : 0;
+  return std::max_element(outputs.begin(), outputs.end()) - outputs.begin();
+}
+
+Expected<Metrics> evaluate_network(const Table& table,
+                                   const NetworkSpec& spec,
+                                   const Vector& w,
+                                   double regularizer_value) {
+  SOTTO_ASSIGN(const auto outputs, network_outputs(table, spec, w));
+  return evaluate_network(table, spec, w, regularizer_value, outputs);
+}
+
+Expected<Metrics> evaluate_network(const Table& table,
+                                   const NetworkSpec& spec,
+                                   const Vector& w,
+                                   double regularizer_value,
+                                   std::span<const double> outputs) {
+  SOTTO_ASSIGN(const auto engine, NetworkEngine::make(table, thawed(spec)));
+  Metrics metrics;
+  metrics.rows = table.rows();
+  metrics.classification = spec.loss != NetworkLoss::kSquared;
+  std::vector<double> losses(static_cast<std::size_t>(table.rows()));
+  for_each_block(*engine, [&](const Block& block, Engine::Workspace& workspace) {
+    engine->evaluate_losses(block,
+                            as_span(w),
+                            workspace,
+                            {losses.data() + block.begin, static_cast<std::size_t>(block.count)});
+  });
+  const auto rows = static_cast<double>(std::max<std::int64_t>(1, metrics.rows));
+  for (const double loss : losses) metrics.loss += loss / rows;
+  metrics.objective = metrics.loss + regularizer_value;
+  const auto labels = table.labels();
+  if (!metrics.classification) {
+    measure_errors(outputs, labels, metrics);
+    return metrics;
+  }
+  const bool softmax = spec.loss == NetworkLoss::kSoftmax;
+  const auto width = static_cast<std::size_t>(engine->outputs());
+  std::vector<std::size_t> truths(losses.size()), guesses(losses.size());
+  std::vector<double> margins(losses.size());
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    const std::span<const double> z = outputs.subspan(i * width, width);
+    truths[i] = static_cast<std::size_t>(softmax ? labels[i] : labels[i] > 0);
+    guesses[i] = static_cast<std::size_t>(predicted_class(spec, z));
+    margins[i] = softmax && width > 1 ? z[1] - z[0] : z[0];
+  }
+  const std::size_t classes = softmax ? width : 2;
+  count_classes(truths, guesses, classes, metrics);
+  if (classes == 2) metrics.auc = area_under_roc(margins, labels);
   return metrics;
 }
 
@@ -111,7 +238,8 @@ nlohmann::json to_json(const Metrics& metrics) {
       {"rows", metrics.rows}, {"loss", metrics.loss}, {"objective", metrics.objective}};
   if (metrics.classification) {
     json["accuracy"] = metrics.accuracy;
-    json["auc"] = std::isnan(metrics.auc) ? nlohmann::json(nullptr) : nlohmann::json(metrics.auc);
+    if (metrics.confusion.size() == 2)
+      json["auc"] = std::isnan(metrics.auc) ? nlohmann::json(nullptr) : nlohmann::json(metrics.auc);
     json["confusion"] = metrics.confusion;
   } else {
     json["rmse"] = metrics.rmse;

@@ -103,7 +103,6 @@ nlohmann::json to_json(const RunRecord& record) {
   if (!record.lost.empty()) json["lost"] = record.lost;
   if (record.test) json["test"] = to_json(*record.test);
   if (!record.network.empty()) json["network"] = record.network;
-  if (record.network_test) json["test"] = to_json(*record.network_test);
   if (record.diagnostics) {
     json["diagnostics"] = {{"objective", record.diagnostics->objective},
                            {"gradient_norm", record.diagnostics->gradient_norm}};

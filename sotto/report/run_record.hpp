@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
-#include "sotto/model/class_metrics.hpp"
 #include "sotto/model/metrics.hpp"
 #include "sotto/model/model.hpp"
 #include "sotto/privacy/event.hpp"
@@ -113,7 +112,6 @@ struct RunRecord {
   std::vector<std::string> command;      ///< that made the run, word by word; empty: a program
   std::vector<std::pair<std::string, std::string>> versions;  ///< of Sotto and what it is built on
   std::optional<Metrics> test;
-  std::optional<ClassMetrics> network_test;
   std::optional<Diagnostics> diagnostics;
   std::optional<Certificate> certificate;  ///< of the returned point, if the method made one
   std::string constraint = "none";

@@ -11,8 +11,6 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
-#include "sotto/model/class_metrics.hpp"
-#include "sotto/model/metrics.hpp"
 #include "sotto/objective/glm.hpp"
 #include "sotto/objective/network/engine.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
@@ -188,15 +186,12 @@ Expected<void> CellRun::make_network() {
   return {};
 }
 
-CellRun::Tested CellRun::tested(const Table& rows, const Vector& w) const {
+Metrics CellRun::tested(const Table& rows, const Vector& w) const {
   const double regularizer = problem_.regularizer.value(w);
-  if (!data_->network) {
-    const Metrics metrics = evaluate(rows, w, loss_, regularizer);
-    return {metrics.objective, metrics.accuracy};
-  }
-  const auto metrics = evaluate_network(rows, data_->network->spec, w);
+  if (!data_->network) return evaluate(rows, w, loss_, regularizer);
+  const auto metrics = evaluate_network(rows, data_->network->spec, w, regularizer);
   SOTTO_CHECK(metrics.has_value());  // training took rows of the same kind
-  return {metrics->loss + regularizer, metrics->accuracy};
+  return *metrics;
 }
 
 GivenOptions CellRun::options_for(std::uint64_t seed) const {
@@ -246,7 +241,7 @@ std::map<std::string, double> CellRun::measure(const TrainResult& run) const {
   values["seconds"] = run.seconds;
   values["noise"] = record.noise_multiplier;
   if (optimum_) values["gap"] = truth.objective - *optimum_;
-  const Tested test = tested(data_->test ? *data_->test : data_->train, run.w);
+  const Metrics test = tested(data_->test ? *data_->test : data_->train, run.w);
   if (data_->test) values["objective"] = test.objective;
   values["accuracy"] = 100 * test.accuracy;
   values["error"] = 100 * (1 - test.accuracy);

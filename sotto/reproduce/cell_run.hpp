@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sotto/model/metrics.hpp"
 #include "sotto/objective/engine.hpp"
 #include "sotto/reproduce/data_sets.hpp"
 #include "sotto/reproduce/published_noise.hpp"
@@ -46,13 +47,9 @@ class CellRun {
           const DataSet& data)
       : spec_(&spec), cell_(&cell), arm_(&arm), data_(&data) {}
 
-  struct Tested {
-    double objective = 0, accuracy = 0;
-  };
-
   Expected<void> make_linear();
   Expected<void> make_network();
-  Tested tested(const Table& rows, const Vector& w) const;
+  Metrics tested(const Table& rows, const Vector& w) const;
   GivenOptions options_for(std::uint64_t seed) const;
   Expected<double> price(const Event& releases) const;
   bool wants(std::string_view measure) const;

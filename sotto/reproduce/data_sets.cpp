@@ -62,7 +62,7 @@ Expected<Table> load_libsvm(const DataSpec& spec, const std::string& path) {
   options.format = Format::kLibsvm;
   options.dim = spec.dim;
   options.row_norm = spec.row_norm;
-  SOTTO_ASSIGN(LoadedData data, load_table(options));
+  SOTTO_ASSIGN(Dataset data, load_table(options));
   return std::move(data.table);
 }
 
@@ -84,20 +84,13 @@ Expected<std::string> schema_with_classes(const DataSpec& spec, const std::strin
 
 Expected<Table> load_csv(const DataSpec& spec, const std::string& path, const std::string& specs) {
   SOTTO_ASSIGN(const std::string schema, schema_with_classes(spec, specs));
-  const std::string copy = (fs::temp_directory_path() /
-                            fmt::format("sotto-reproduce-{}.toml", std::hash<std::string>{}(path)))
-                               .string();
-  SOTTO_TRY(write_file_atomically(copy, schema));
   LoadOptions options;
   options.path = path;
-  options.schema = copy;
+  options.schema_text = schema;
   options.labels = LabelKind::kMulticlass;
   options.layout = Layout::kDense;
-  auto data = load_table(options);
-  std::error_code ignored;
-  fs::remove(copy, ignored);
-  if (!data) return tl::unexpected<Error>(data.error());
-  return std::move(data->table);
+  SOTTO_ASSIGN(Dataset data, load_table(options));
+  return std::move(data.table);
 }
 
 Expected<Table> load_idx(const std::string& images, const std::string& labels) {
@@ -105,7 +98,7 @@ Expected<Table> load_idx(const std::string& images, const std::string& labels) {
   options.format = Format::kIdx;
   options.labels = LabelKind::kMulticlass;
   options.path = images + "," + labels;
-  SOTTO_ASSIGN(LoadedData data, load_table(options));
+  SOTTO_ASSIGN(Dataset data, load_table(options));
   return std::move(data.table);
 }
 

@@ -36,7 +36,7 @@ Expected<Table> images_below(const std::vector<std::string>& folders,
     options.path += (begin > 0 ? "," : "") + path;
     begin = end + 1;
   }
-  SOTTO_ASSIGN(LoadedData data, load_table(options));
+  SOTTO_ASSIGN(Dataset data, load_table(options));
   if (rows > 0 && rows < data.table.rows()) return first_rows(data.table, rows, kInfinity);
   return std::move(data.table);
 }

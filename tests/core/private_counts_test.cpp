@@ -23,7 +23,7 @@ bool asks(const std::string& line) {
 TEST(PrivateCounts, FrontEndsAskForThemOnlyAtTheDoor) {
   const fs::path root = SOTTO_SOURCE_DIR;
   int files = 0;
-  for (const char* folder : {"apps", "sotto/training", "sotto/report"})
+  for (const char* folder : {"apps", "sotto/task", "sotto/training", "sotto/report"})
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
       const std::string extension = entry.path().extension();
       if (extension != ".hpp" && extension != ".cpp") continue;

@@ -59,7 +59,7 @@ class Csv : public test::DataTest {
     EXPECT_TRUE(parsed) << parsed.error().message;
     return *std::move(parsed);
   }
-  Expected<LoadedData> read(std::string_view text, const ReadOptions& options = {}) {
+  Expected<Dataset> read(std::string_view text, const ReadOptions& options = {}) {
     return read_csv(write("a.csv", text), schema(), options);
   }
   void refuse(std::string_view text, const std::string& place, const std::string& reason) {

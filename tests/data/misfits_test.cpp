@@ -28,7 +28,7 @@ struct PublicFacts {
   bool operator==(const PublicFacts&) const = default;
 };
 
-PublicFacts facts_of(const LoadedData& data) {
+PublicFacts facts_of(const Dataset& data) {
   return {data.table.units(),
           data.table.dim(),
           data.table.sparse(),

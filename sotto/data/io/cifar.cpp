@@ -44,9 +44,7 @@ Expected<std::vector<std::string>> cifar_files(const std::string& path, CifarKin
   return files;
 }
 
-Expected<LoadedData> read_cifar(const std::string& path,
-                                CifarKind kind,
-                                const ReadOptions& options) {
+Expected<Dataset> read_cifar(const std::string& path, CifarKind kind, const ReadOptions& options) {
   SOTTO_TRY(check_options(options));
   SOTTO_ASSIGN(const auto files, cifar_files(path, kind));
   const std::int64_t label_bytes = kind == CifarKind::kTen ? 1 : 2;
@@ -58,7 +56,7 @@ Expected<LoadedData> read_cifar(const std::string& path,
   SOTTO_ASSIGN(const LabelMap label_of, LabelMap::make(options, convention, path));
   SOTTO_TRY(check_dim(options, kPixels, path));
   const bool sparse = options.layout == Layout::kSparse;
-  LoadedData data;
+  Dataset data;
   data.row_norm_bound = std::sqrt(static_cast<double>(kPixels + (options.bias ? 1 : 0)));
   if (options.row_norm > 0) data.row_norm_bound = std::min(data.row_norm_bound, options.row_norm);
   TableBuilder builder(kPixels, sparse, {data.row_norm_bound, options.bias});

@@ -21,8 +21,6 @@ Expected<std::vector<std::string>> cifar_files(const std::string& path, CifarKin
 /// the set's 10 or 100 if none are declared; two must be declared. Layout kAuto is dense. Fails
 /// with kIo, kBadData (a size that is no multiple of a record's, an undeclared label, compressed
 /// files) or kUsage.
-Expected<LoadedData> read_cifar(const std::string& path,
-                                CifarKind kind,
-                                const ReadOptions& options);
+Expected<Dataset> read_cifar(const std::string& path, CifarKind kind, const ReadOptions& options);
 
 }  // namespace sotto

@@ -243,9 +243,9 @@ Expected<void> check_label(const Schema& schema, const ReadOptions& options) {
 
 }  // namespace
 
-Expected<LoadedData> read_csv(const std::string& path,
-                              const Schema& schema,
-                              const ReadOptions& options) {
+Expected<Dataset> read_csv(const std::string& path,
+                           const Schema& schema,
+                           const ReadOptions& options) {
   SOTTO_TRY(check_options(options));
   SOTTO_TRY(check_label(schema, options));
   if (!options.classes.empty())
@@ -263,7 +263,9 @@ Expected<LoadedData> read_csv(const std::string& path,
     skipped = header.second;
   }
 
-  LoadedData data;
+  Dataset data;
+  data.unit = schema.unit();
+  data.schema = schema.text;
   data.feature_names = schema.feature_names();
   data.class_names = schema.class_names();
   if (options.bias) data.feature_names.emplace_back("bias");

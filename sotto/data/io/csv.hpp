@@ -18,8 +18,8 @@ namespace sotto {
 /// Fails with kIo, kBadData (refused rows: too few or too many fields, an unclosed quote, a value
 /// that is not a number, a missing value without a rule, an undeclared label, no person; a header
 /// that differs) or kUsage (options that don't fit the schema).
-Expected<LoadedData> read_csv(const std::string& path,
-                              const Schema& schema,
-                              const ReadOptions& options);
+Expected<Dataset> read_csv(const std::string& path,
+                           const Schema& schema,
+                           const ReadOptions& options);
 
 }  // namespace sotto

@@ -39,9 +39,9 @@ Expected<std::vector<std::int64_t>> read_header(InputFile& file) {
 
 }  // namespace
 
-Expected<LoadedData> read_idx(const std::string& images_path,
-                              const std::string& labels_path,
-                              const ReadOptions& options) {
+Expected<Dataset> read_idx(const std::string& images_path,
+                           const std::string& labels_path,
+                           const ReadOptions& options) {
   SOTTO_TRY(check_options(options));
   std::vector<std::string> convention;  // MNIST's and its kin's: ten classes
   if (options.labels == LabelKind::kMulticlass)
@@ -79,7 +79,7 @@ Expected<LoadedData> read_idx(const std::string& images_path,
   SOTTO_TRY(expect_end(label_file));
 
   const bool sparse = options.layout == Layout::kSparse;
-  LoadedData data;
+  Dataset data;
   data.row_norm_bound = std::sqrt(static_cast<double>(pixels + (options.bias ? 1 : 0)));
   if (options.row_norm > 0) data.row_norm_bound = std::min(data.row_norm_bound, options.row_norm);
   TableBuilder builder(pixels, sparse, {data.row_norm_bound, options.bias});

@@ -12,8 +12,8 @@ namespace sotto {
 /// none are declared, as in MNIST; two must be declared. Layout kAuto is dense.
 /// Fails with kIo, kBadData (not IDX, other element types, different numbers of rows, cut short,
 /// labels that don't fit) or kUsage.
-Expected<LoadedData> read_idx(const std::string& images_path,
-                              const std::string& labels_path,
-                              const ReadOptions& options);
+Expected<Dataset> read_idx(const std::string& images_path,
+                           const std::string& labels_path,
+                           const ReadOptions& options);
 
 }  // namespace sotto

@@ -182,7 +182,7 @@ RowFormat libsvm_format(const RowParser& parser, std::size_t longest_line) {
 
 }  // namespace
 
-Expected<LoadedData> read_libsvm(const std::string& path, const ReadOptions& options) {
+Expected<Dataset> read_libsvm(const std::string& path, const ReadOptions& options) {
   SOTTO_TRY(check_options(options));
   if (options.dim < 0 || options.dim > kMaxDim)
     return fail(ErrorKind::kUsage,
@@ -202,7 +202,7 @@ Expected<LoadedData> read_libsvm(const std::string& path, const ReadOptions& opt
   SOTTO_ASSIGN(InputFile file,
                InputFile::open(path, options.misfits == Misfits::kNull, options.limits));
   LineBatches source(std::move(file), options.limits.line_bytes);
-  LoadedData data;
+  Dataset data;
   std::int64_t dim = options.dim;
   if (dim == 0) {
     SOTTO_ASSIGN(const Survey survey, survey_file(source));

@@ -16,7 +16,7 @@ namespace sotto {
 /// threads; peak memory is the table's plus about 10 MB. Fails with kIo (missing, directory),
 /// kBadData (empty, damaged or truncated gzip, refused rows: bad label or index, index 0, above
 /// dim, repeated or decreasing, value not finite, label not declared), kUsage (options).
-Expected<LoadedData> read_libsvm(const std::string& path, const ReadOptions& options);
+Expected<Dataset> read_libsvm(const std::string& path, const ReadOptions& options);
 
 /// Where a few entries among zeros still cost about as much as a dense row of this length.
 inline constexpr std::int64_t kMostDenseFeatures = 64;

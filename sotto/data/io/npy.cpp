@@ -163,9 +163,9 @@ Expected<void> write_array(const std::string& path,
 
 }  // namespace
 
-Expected<LoadedData> read_npy(const std::string& features_path,
-                              const std::string& labels_path,
-                              const ReadOptions& options) {
+Expected<Dataset> read_npy(const std::string& features_path,
+                           const std::string& labels_path,
+                           const ReadOptions& options) {
   SOTTO_TRY(check_options(options));
   SOTTO_ASSIGN(const LabelMap label_of, LabelMap::make(options, {}, labels_path));
   SOTTO_ASSIGN(InputFile file, InputFile::open(features_path, false, options.limits));
@@ -215,7 +215,7 @@ Expected<LoadedData> read_npy(const std::string& features_path,
   SOTTO_TRY(read_matrix(file, rows, dim * type.bytes, dim, decode, builder, refusals));
   SOTTO_TRY(refusals.settle(options.misfits));
   if (rows == 0) builder.add_null_unit(label_of.null_label());
-  LoadedData data;
+  Dataset data;
   SOTTO_ASSIGN(data.class_names, label_of.finish(builder.labels(), data.notes));
   data.row_norm_bound = options.row_norm;
   data.table = std::move(builder).finish();

@@ -13,9 +13,9 @@ namespace sotto {
 /// kBadData (not .npy, Fortran order, other element types or shapes, different numbers of rows, cut
 /// short, refused rows: a value that is not finite, a label that does not fit, which counts as the
 /// column after the features) or kUsage.
-Expected<LoadedData> read_npy(const std::string& features_path,
-                              const std::string& labels_path,
-                              const ReadOptions& options);
+Expected<Dataset> read_npy(const std::string& features_path,
+                           const std::string& labels_path,
+                           const ReadOptions& options);
 
 /// Writes the pair as float32 (features dense, labels as stored), each file atomically; a name that
 /// ends in .gz is compressed. Fails with kIo, or kUsage if the table has units of several rows,

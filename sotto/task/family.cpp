@@ -1,0 +1,47 @@
+#include "sotto/task/family.hpp"
+
+#include <fmt/format.h>
+
+#include "sotto/task/linear_family.hpp"
+#include "sotto/task/network_family.hpp"
+
+namespace sotto {
+
+Expected<Dataset> Family::read(LoadOptions options) const {
+  adapt(options);
+  options.public_rows = true;
+  options.misfits = Misfits::kRefuse;
+  if (!options.has_schema()) options.schema_text = schema_;
+  if (!options.has_schema()) {
+    options.classes = class_names_;
+    options.dim = resolve_format(options) == Format::kLibsvm ? features() : 0;
+  }
+  SOTTO_ASSIGN(Dataset rows, load_table(options));
+  const std::int64_t read = rows.table.dim() - (options.bias ? 1 : 0);
+  if (read != features())
+    return fail(
+        ErrorKind::kBadData,
+        fmt::format("{} has {} features, but the training data has {}. Use files of the same "
+                    "kind.",
+                    options.path,
+                    read,
+                    features()));
+  return rows;
+}
+
+void Family::describe_names(Model& model) const {
+  model.class_names = class_names_;
+  model.feature_names = feature_names_;
+  model.schema = schema_;
+}
+
+std::string Family::class_name(std::size_t c) const {
+  return c < class_names_.size() ? class_names_[c] : std::to_string(c);
+}
+
+Expected<std::unique_ptr<Family>> family_of(const Model& model) {
+  if (model.network.empty()) return LinearFamily::of(model);
+  return NetworkFamily::of(model);
+}
+
+}  // namespace sotto

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/task/family.hpp"
+#include "sotto/task/network_setup.hpp"
+#include "sotto/training/train.hpp"
+
+namespace sotto {
+
+/// What is to be trained, as a front end is told.
+struct TaskOptions {
+  /// Where the rows are and what is declared of them. Labels follow from the model.
+  LoadOptions rows;
+  /// Of a linear model. A network takes `logistic` for classes and `squared` for numbers; its own
+  /// loss is the one that its file states.
+  LossSpec loss;
+  Regularizer regularizer;
+  std::string constraint = "none";  ///< that the weights stay in (parse_constraint)
+  double row_max = 0;               ///< bound on the absolute entries of a row; 0: none declared
+  NetworkOptions network;           ///< network.model empty: a linear model
+  Relation relation = Relation::kZeroOut;
+  std::int64_t public_n = 0;  ///< the declared number of units, where it is not counted; 0: none
+  /// False: training without privacy, for which what is not declared is taken from the rows.
+  bool is_private = true;
+};
+
+/// What is trained: rows, what is public about them, and a family of models. Verbs and other front
+/// ends handle nothing else; audits and tests also use what is beneath (prepare, train).
+class Task {
+ public:
+  /// Reads the rows. Fails as load_table does, and on options that don't fit each other or the
+  /// rows' public facts.
+  static Expected<Task> open(const TaskOptions& options);
+
+  /// From declarations alone: for plans and prices. Such a task has no rows to train on. Only for a
+  /// network that fits itself to the rows, or whose units are not declared, are they counted, and
+  /// only if the relation makes that public.
+  static Expected<Task> declare(const TaskOptions& options);
+
+  const PublicProblem& problem() const { return problem_; }
+  const Family& family() const { return *family_; }
+  /// What is protected: a row, or the schema's person column.
+  const std::string& unit() const { return unit_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+  /// The engine that training sums with; made when first asked for (Family::slow).
+  Expected<const Engine*> engine();
+
+  /// Further public rows of the same kind, e.g. to test on.
+  Expected<Dataset> read_public(const std::string& path) const;
+  /// How good a model with these weights is on such rows.
+  Expected<Metrics> evaluate(const Dataset& rows, const Vector& all) const;
+  /// All weights of the model that an iterate stands for: those of frozen layers, too.
+  Vector all_weights(Vector iterate) const;
+  /// The population's gradient at a linear model's weights, estimated on such rows; none for
+  /// networks, and for fewer than two rows.
+  std::optional<PopulationGradient> population(const Dataset& rows, const Vector& w) const;
+
+  /// All of the model file but what a run gives.
+  Model model(const std::string& method) const;
+
+ private:
+  Task() = default;
+  static Expected<Task> open_linear(const TaskOptions& options);
+  static Expected<Task> open_network(const TaskOptions& options);
+  static Expected<Task> declare_linear(const TaskOptions& options);
+  static Expected<Task> declare_network(const TaskOptions& options);
+
+  LoadOptions rows_options_;
+  std::unique_ptr<Table> table_;  ///< for the engine alone; null: declared only
+  std::unique_ptr<Family> family_;
+  std::unique_ptr<Engine> engine_;
+  PublicProblem problem_;
+  std::string unit_ = "row";
+  std::vector<std::string> notes_;
+  std::vector<std::string> warnings_;
+};
+
+/// prepare() of the task's public problem. A linear model without a declared bound on its rows is
+/// refused (kUsage) unless every setting that would follow from it is given.
+Expected<PreparedRun> prepare(const Task& task, const TrainOptions& options);
+
+}  // namespace sotto

@@ -1,0 +1,229 @@
+// Every format x family x verb on ten made-up rows: what one of them can do all of them can, or
+// say in one sentence why not.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/support/command.hpp"
+
+namespace sotto::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+constexpr int kRows = 10;
+
+Words operator+(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+std::string bytes_of(const std::vector<float>& values) {
+  std::string bytes(values.size() * sizeof(float), '\0');
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+std::string npy(const std::string& shape, const std::vector<float>& values) {
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + shape + "), }";
+  while ((header.size() + 11) % 64 != 0) header += ' ';
+  header += '\n';
+  const auto size = static_cast<std::uint16_t>(header.size());
+  std::string text("\x93NUMPY\x01\x00", 8);
+  text += static_cast<char>(size & 0xff);
+  text += static_cast<char>(size >> 8);
+  return text + header + bytes_of(values);
+}
+
+std::string idx(const std::vector<std::uint32_t>& shape, const std::string& bytes) {
+  std::string text = {0, 0, 8, static_cast<char>(shape.size())};
+  for (const std::uint32_t size : shape)
+    for (int shift = 24; shift >= 0; shift -= 8) text += static_cast<char>(size >> shift & 0xff);
+  return text + bytes;
+}
+
+/// Rows of two classes in one format: training rows, public test rows, and what is declared.
+struct Rows {
+  std::string train, test;
+  Words declared;
+};
+
+double feature(int row, int column) { return 0.1 * ((7 * row + 3 * column) % 10) - 0.4; }
+
+Rows libsvm(const TempDir& dir) {
+  std::string text;
+  for (int i = 0; i < kRows; ++i) {
+    text += i % 2 ? "+1" : "-1";
+    for (int j = 0; j < 3; ++j)
+      text += " " + std::to_string(j + 1) + ":" + std::to_string(feature(i, j));
+    text += "\n";
+  }
+  // Test rows without the last feature: a file does not say how many there are.
+  return {
+      dir.write("rows.svm", text), dir.write("test.svm", "+1 1:0.5\n-1 2:0.5\n"), {"--dim", "3"}};
+}
+
+Rows csv(const TempDir& dir) {
+  std::string text = "age,kind,outcome\n";
+  for (int i = 0; i < kRows; ++i)
+    text += std::to_string(20 + 5 * i) + (i % 3 ? ",a" : ",b") + (i % 2 ? ",yes\n" : ",no\n");
+  const std::string schema = dir.write("schema.toml",
+                                       "[file]\nheader = true\n"
+                                       "[[column]]\nname = \"age\"\nmin = 0\nmax = 100\n"
+                                       "[[column]]\nname = \"kind\"\nvalues = [\"a\", \"b\"]\n"
+                                       "[[column]]\nname = \"outcome\"\nlabel = true\n"
+                                       "positive = [\"yes\"]\nnegative = [\"no\"]\n");
+  return {dir.write("rows.csv", text), dir.write("test.csv", text), {"--schema", schema}};
+}
+
+Rows numpy(const TempDir& dir) {
+  std::vector<float> x, y;
+  for (int i = 0; i < kRows; ++i) {
+    for (int j = 0; j < 3; ++j) x.push_back(static_cast<float>(feature(i, j)));
+    y.push_back(static_cast<float>(i % 2));
+  }
+  const auto pair = [&](const std::string& name) {
+    return dir.write(name + "x.npy", npy("10, 3", x)) + "," +
+           dir.write(name + "y.npy", npy("10,", y));
+  };
+  return {pair(""), pair("t"), {"--classes", "0,1"}};
+}
+
+Rows idx_images(const TempDir& dir) {
+  std::string pixels, labels;
+  for (int i = 0; i < kRows; ++i) {
+    for (int j = 0; j < 4; ++j) pixels += static_cast<char>(20 * i + 11 * j);
+    labels += static_cast<char>(i % 2);
+  }
+  const auto pair = [&](const std::string& name) {
+    return dir.write(name + "x-idx3-ubyte", idx({kRows, 2, 2}, pixels)) + "," +
+           dir.write(name + "y-idx1-ubyte", idx({kRows}, labels));
+  };
+  return {pair(""), pair("t"), {"--classes", "0,1"}};
+}
+
+Rows cifar(const TempDir& dir) {
+  std::string text;
+  for (int i = 0; i < kRows; ++i) {
+    text += static_cast<char>(i % 2);
+    for (int j = 0; j < 3072; ++j) text += static_cast<char>((i + j) % 200);
+  }
+  return {
+      dir.write("data_batch_1.bin", text), dir.write("test_batch.bin", text), {"--classes", "0,1"}};
+}
+
+struct Format {
+  const char* name;
+  Rows (*write)(const TempDir&);
+};
+struct FamilyCase {
+  const char* name;
+  Words words;
+};
+
+const std::vector<Format> kFormats = {
+    {"libsvm", libsvm}, {"csv", csv}, {"npy", numpy}, {"idx", idx_images}, {"cifar10", cifar}};
+const std::vector<FamilyCase> kFamilies = {
+    {"linear", {"--method", "dp-gd", "--row-norm", "1"}},
+    {"linear_with_bias", {"--method", "dp-gd", "--row-norm", "1", "--bias"}},
+    {"softmax", {"--method", "dp-sgd", "--model", "softmax"}},
+    {"hidden_layer", {"--method", "dp-sgd", "--model", "mlp:3"}}};
+
+class Matrix : public ::testing::TestWithParam<std::tuple<int, int>> {
+ protected:
+  const Format& format() const {
+    return kFormats[static_cast<std::size_t>(std::get<0>(GetParam()))];
+  }
+  const FamilyCase& family() const {
+    return kFamilies[static_cast<std::size_t>(std::get<1>(GetParam()))];
+  }
+  TempDir dir_;
+};
+
+TEST_P(Matrix, EveryVerbTakesIt) {
+  const Rows rows = format().write(dir_);
+  const Words how = family().words + rows.declared;
+  const Words budget = {"--epsilon", "1", "--delta", "1e-3", "--steps", "3"};
+  const std::string model = dir_.file("model.json"), record = dir_.file("record.json");
+  const auto works = [](const Words& words) {
+    const auto result = sotto(words);
+    EXPECT_EQ(result.code, 0) << ::testing::PrintToString(words) << result.err;
+    return result;
+  };
+
+  works(Words{"train", "--dry-run", "--public-n", "10"} + budget + how +
+        (format().name == std::string("libsvm") || format().name == std::string("csv")
+             ? Words{}
+             : Words{"--dim",
+                     format().name == std::string("npy")   ? "3"
+                     : format().name == std::string("idx") ? "4"
+                                                           : "3072"}));
+  const auto trained = works(Words{"train", "--test", rows.test, "--record", record} + budget +
+                             how + Words{rows.train, model});
+  EXPECT_THAT(trained.out, HasSubstr("Accuracy = "));
+  EXPECT_THAT(trained.out, HasSubstr("AUC "));
+
+  // The model knows its classes, features and schema: nothing is declared again.
+  const auto predicted = works({"predict", rows.test, model, dir_.file("p")});
+  EXPECT_THAT(predicted.out, HasSubstr("Accuracy = "));
+  const std::string lines = TempDir::read(dir_.file("p"));
+  const auto probable = works({"predict", "--proba", rows.test, model, dir_.file("q")});
+  const std::string shares = TempDir::read(dir_.file("q"));
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'),
+            std::count(shares.begin(), shares.end(), '\n'));
+  EXPECT_EQ(probable.out, predicted.out);
+
+  works({"export", model, dir_.file("model.onnx")});
+  works({"report", record, "--out", dir_.file("page.html")});
+  works({"verify", "--journal", model + ".journal", "--model", model, record});
+  works(Words{"audit",
+              "--one-run",
+              "--canaries",
+              "4",
+              "--journal",
+              dir_.file("audit.journal"),
+              "--epsilon",
+              "1",
+              "--delta",
+              "1e-3",
+              "--steps",
+              "3"} +
+        how + Words{rows.train});
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All,
+    Matrix,
+    ::testing::Combine(::testing::Range(0, 5), ::testing::Range(0, 4)),
+    [](const auto& info) {
+      return std::string(kFormats[static_cast<std::size_t>(std::get<0>(info.param))].name) + "_" +
+             kFamilies[static_cast<std::size_t>(std::get<1>(info.param))].name;
+    });
+
+// Rows without labels are refused by name, and nothing is written.
+TEST(MatrixWithoutLabels, PredictSaysWhichColumnIsMissing) {
+  for (const auto& family : kFamilies) {
+    const TempDir dir;
+    const Rows rows = csv(dir);
+    const std::string model = dir.file("model.json");
+    ASSERT_EQ(sotto(Words{"train", "--epsilon", "1", "--delta", "1e-3", "--steps", "3"} +
+                    family.words + rows.declared + Words{rows.train, model})
+                  .code,
+              0);
+    const std::string bare = dir.write("bare.csv", "age,kind\n30,a\n");
+    const auto result = sotto({"predict", bare, model, dir.file("p")});
+    EXPECT_EQ(result.code, 3) << family.name << result.err;
+    EXPECT_THAT(result.err, HasSubstr("outcome")) << family.name;
+    EXPECT_FALSE(std::filesystem::exists(dir.file("p"))) << family.name;
+  }
+}
+
+}  // namespace
+}  // namespace sotto::testing
