@@ -11,7 +11,7 @@
 #include "plot_file.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/json.hpp"
-#include "sotto/report/price_record.hpp"
+#include "sotto/record/price_record.hpp"
 #include "sotto/report/reported_run.hpp"
 #include "sotto/report/run_charts.hpp"
 #include "sotto/report/run_page.hpp"

@@ -6,7 +6,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/vector.hpp"
 #include "sotto/oracle/api/observer.hpp"
-#include "sotto/report/run_record.hpp"
+#include "sotto/record/run_record.hpp"
 #include "sotto/training/thinned.hpp"
 #include "verb.hpp"
 

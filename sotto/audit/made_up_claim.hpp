@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sotto/mechanism/sensitivity_claim.hpp"
+#include "sotto/release/sensitivity_claim.hpp"
 
 namespace sotto {
 

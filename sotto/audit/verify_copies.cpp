@@ -12,7 +12,7 @@
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/json.hpp"
 #include "sotto/geometry/constraint_set.hpp"
-#include "sotto/geometry/loss_info.hpp"
+#include "sotto/loss/loss_info.hpp"
 #include "sotto/optimizer/registry.hpp"
 
 namespace sotto {

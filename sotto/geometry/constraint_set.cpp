@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sotto/core/file.hpp"
-#include "sotto/geometry/parse_number.hpp"
+#include "sotto/core/parse_number.hpp"
 
 namespace sotto {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "sotto/geometry/loss_info.hpp"
 #include "sotto/geometry/regularizer.hpp"
+#include "sotto/loss/loss_info.hpp"
 
 namespace sotto {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
-#include "sotto/geometry/parse_number.hpp"
+#include "sotto/core/parse_number.hpp"
 #include "sotto/geometry/threshold.hpp"
 
 namespace sotto {

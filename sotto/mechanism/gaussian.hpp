@@ -3,10 +3,10 @@
 #include <cstdint>
 
 #include "sotto/core/vector.hpp"
-#include "sotto/mechanism/sensitive.hpp"
-#include "sotto/oracle/api/released.hpp"
 #include "sotto/privacy/receipt.hpp"
 #include "sotto/random/stream.hpp"
+#include "sotto/release/released.hpp"
+#include "sotto/release/sensitive.hpp"
 
 namespace sotto {
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "sotto/mechanism/sensitive.hpp"
-#include "sotto/oracle/api/released.hpp"
 #include "sotto/privacy/receipt.hpp"
 #include "sotto/random/stream.hpp"
+#include "sotto/release/released.hpp"
+#include "sotto/release/sensitive.hpp"
 
 namespace sotto {
 

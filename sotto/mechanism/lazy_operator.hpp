@@ -4,10 +4,10 @@
 #include <functional>
 
 #include "sotto/core/vector.hpp"
-#include "sotto/mechanism/sensitive.hpp"
-#include "sotto/oracle/api/second_order.hpp"
 #include "sotto/privacy/receipt.hpp"
 #include "sotto/random/stream.hpp"
+#include "sotto/release/noisy_operator.hpp"
+#include "sotto/release/sensitive.hpp"
 
 namespace sotto {
 

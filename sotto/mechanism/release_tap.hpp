@@ -2,13 +2,13 @@
 
 // For tests only (tests/neighbours): a listener at the one door through which numbers leave the
 // data. No program installs one. Optimizers can't include this header
-// (tests/core/include_graph_test.cpp), and what the doors call (oracle/api/released.hpp,
-// mechanism/sensitive.hpp, mechanism/grid.cpp) does nothing where nobody listens.
+// (tests/core/include_graph_test.cpp), and what the doors call (release/released.hpp,
+// release/sensitive.hpp, mechanism/grid.cpp) does nothing where nobody listens.
 
 #include <typeinfo>
 
-#include "sotto/mechanism/sensitive.hpp"
 #include "sotto/privacy/event.hpp"
+#include "sotto/release/sensitive.hpp"
 
 namespace sotto {
 

@@ -8,8 +8,8 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/vector.hpp"
 #include "sotto/data/table.hpp"
-#include "sotto/geometry/loss_info.hpp"
 #include "sotto/geometry/regularizer.hpp"
+#include "sotto/loss/loss_info.hpp"
 #include "sotto/objective/network/spec.hpp"
 
 namespace sotto {

@@ -11,9 +11,9 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/vector.hpp"
-#include "sotto/geometry/loss_info.hpp"
 #include "sotto/geometry/regularizer.hpp"
 #include "sotto/geometry/stationarity.hpp"
+#include "sotto/loss/loss_info.hpp"
 #include "sotto/privacy/journal.hpp"
 #include "sotto/privacy/neighbours.hpp"
 #include "sotto/privacy/public_count.hpp"

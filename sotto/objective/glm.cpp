@@ -5,9 +5,9 @@
 #include <numeric>
 
 #include "sotto/core/check.hpp"
+#include "sotto/loss/loss.hpp"
+#include "sotto/loss/scalar_math.hpp"
 #include "sotto/objective/glm_scratch.hpp"
-#include "sotto/objective/loss.hpp"
-#include "sotto/objective/scalar_math.hpp"
 
 namespace sotto {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sotto/data/table.hpp"
-#include "sotto/geometry/loss_info.hpp"
+#include "sotto/loss/loss_info.hpp"
 #include "sotto/objective/engine.hpp"
 #include "sotto/objective/glm_kernels.hpp"
 

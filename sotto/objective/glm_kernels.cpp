@@ -4,7 +4,7 @@
 #include <immintrin.h>
 #endif
 
-#include "sotto/objective/loss.hpp"
+#include "sotto/loss/loss.hpp"
 #include "sotto/objective/vector_exp.hpp"
 
 namespace sotto::glm_kernels::SOTTO_KERNEL_ARCH {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sotto/core/check.hpp"
-#include "sotto/geometry/dense_limit.hpp"
+#include "sotto/core/dense_limit.hpp"
 #include "sotto/oracle/exact_oracle.hpp"
 #include "sotto/oracle/exact_release.hpp"
 

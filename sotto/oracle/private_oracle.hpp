@@ -2,7 +2,6 @@
 
 #include <memory>
 
-#include "sotto/mechanism/sensitive.hpp"
 #include "sotto/objective/engine.hpp"
 #include "sotto/oracle/api/oracle.hpp"
 #include "sotto/oracle/batches.hpp"
@@ -11,6 +10,7 @@
 #include "sotto/oracle/per_example_sum.hpp"
 #include "sotto/privacy/ledger.hpp"
 #include "sotto/random/stream.hpp"
+#include "sotto/release/sensitive.hpp"
 
 namespace sotto {
 

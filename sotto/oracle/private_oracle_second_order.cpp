@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "sotto/core/check.hpp"
-#include "sotto/geometry/dense_limit.hpp"
-#include "sotto/geometry/joint_bound.hpp"
+#include "sotto/core/dense_limit.hpp"
+#include "sotto/loss/joint_bound.hpp"
 #include "sotto/mechanism/gaussian.hpp"
 #include "sotto/mechanism/joint_gaussian.hpp"
 #include "sotto/mechanism/lazy_operator.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
-#include "sotto/report/run_record.hpp"
+#include "sotto/record/run_record.hpp"
 
 namespace sotto {
 

@@ -12,7 +12,7 @@
 #include "sotto/model/model.hpp"
 #include "sotto/objective/engine.hpp"
 #include "sotto/oracle/api/public_problem.hpp"
-#include "sotto/report/run_record.hpp"
+#include "sotto/record/run_record.hpp"
 #include "sotto/training/checkpoint.hpp"
 
 namespace sotto {

@@ -7,7 +7,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/vector.hpp"
-#include "sotto/geometry/loss_info.hpp"
+#include "sotto/loss/loss_info.hpp"
 #include "sotto/objective/network/spec.hpp"
 
 namespace sotto {

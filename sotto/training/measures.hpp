@@ -3,7 +3,7 @@
 #include "sotto/core/vector.hpp"
 #include "sotto/objective/engine.hpp"
 #include "sotto/oracle/api/public_problem.hpp"
-#include "sotto/report/run_record.hpp"
+#include "sotto/record/run_record.hpp"
 
 namespace sotto {
 

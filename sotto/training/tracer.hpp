@@ -6,7 +6,7 @@
 
 #include "sotto/oracle/api/observer.hpp"
 #include "sotto/privacy/ledger.hpp"
-#include "sotto/report/run_record.hpp"
+#include "sotto/record/run_record.hpp"
 #include "sotto/training/thinned.hpp"
 
 namespace sotto {

@@ -9,11 +9,11 @@
 #include <limits>
 #include <utility>
 
+#include "sotto/core/dense_limit.hpp"
 #include "sotto/core/digest.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/reserve.hpp"
 #include "sotto/core/version.hpp"
-#include "sotto/geometry/dense_limit.hpp"
 #include "sotto/mechanism/carried.hpp"
 #include "sotto/oracle/exact_oracle.hpp"
 #include "sotto/oracle/private_oracle.hpp"

@@ -10,7 +10,7 @@
 #include "sotto/objective/engine.hpp"
 #include "sotto/optimizer/registry.hpp"
 #include "sotto/privacy/accountant.hpp"
-#include "sotto/report/run_record.hpp"
+#include "sotto/record/run_record.hpp"
 #include "sotto/training/checkpointer.hpp"
 
 namespace sotto {

@@ -1,7 +1,7 @@
 // A claim comes from public facts and a query; how an engine cuts its rows is not one.
-#include "sotto/mechanism/sensitivity_claim.hpp"
 #include "sotto/objective/engine.hpp"
 #include "sotto/oracle/claims/claims.hpp"
+#include "sotto/release/sensitivity_claim.hpp"
 
 sotto::SensitivityClaim claim(const sotto::Engine& engine,
                               const sotto::PublicProblem& facts,

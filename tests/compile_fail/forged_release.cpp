@@ -1,5 +1,5 @@
 // Only mechanisms can say that a value has been released.
-#include "sotto/oracle/api/released.hpp"
+#include "sotto/release/released.hpp"
 
 double forge(const sotto::Released<double>& honest) {
 #ifdef LEAK

@@ -1,7 +1,7 @@
 // Only a mechanism can look into a value that was computed from rows.
 #include <utility>
 
-#include "sotto/mechanism/sensitive.hpp"
+#include "sotto/release/sensitive.hpp"
 
 double look(sotto::Sensitive<double> value) {
 #ifdef LEAK

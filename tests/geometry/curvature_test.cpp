@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "sotto/geometry/dense_limit.hpp"
+#include "sotto/core/dense_limit.hpp"
 
 namespace sotto {
 namespace {

@@ -1,7 +1,7 @@
 // dp-pgd, dp-pmd, dp-fw-l2 and dp-fw-l1 without noise against references written from the papers'
 // formulas, and their refusals.
 
-#include "sotto/optimizer/constrained.hpp"
+#include "sotto/optimizer/parts/constrained.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

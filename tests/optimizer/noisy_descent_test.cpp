@@ -6,8 +6,8 @@
 
 #include "sotto/data/table.hpp"
 #include "sotto/objective/glm.hpp"
-#include "sotto/optimizer/schedule.hpp"
-#include "sotto/optimizer/tail_average.hpp"
+#include "sotto/optimizer/parts/schedule.hpp"
+#include "sotto/optimizer/parts/tail_average.hpp"
 #include "sotto/oracle/exact_oracle.hpp"
 
 namespace sotto {

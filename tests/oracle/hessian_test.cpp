@@ -9,7 +9,7 @@
 
 #include "sotto/core/parallel.hpp"
 #include "sotto/data/table.hpp"
-#include "sotto/geometry/joint_bound.hpp"
+#include "sotto/loss/joint_bound.hpp"
 #include "sotto/objective/glm.hpp"
 #include "sotto/oracle/exact_oracle.hpp"
 #include "sotto/oracle/per_example_sum.hpp"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "sotto/report/run_record.hpp"
+#include "sotto/record/run_record.hpp"
 
 namespace sotto::testing {
 

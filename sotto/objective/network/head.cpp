@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/objective/loss.hpp"
+#include "sotto/loss/loss.hpp"
+#include "sotto/loss/scalar_math.hpp"
 #include "sotto/objective/network/engine.hpp"
-#include "sotto/objective/scalar_math.hpp"
 
 namespace sotto {
 namespace {

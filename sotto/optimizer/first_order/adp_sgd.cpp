@@ -31,10 +31,10 @@
 #include <limits>
 
 #include "sotto/core/check.hpp"
-#include "sotto/optimizer/clip_rule_option.hpp"
 #include "sotto/optimizer/first_order/methods.hpp"
-#include "sotto/optimizer/sampling_option.hpp"
-#include "sotto/optimizer/tail_average.hpp"
+#include "sotto/optimizer/parts/clip_rule_option.hpp"
+#include "sotto/optimizer/parts/sampling_option.hpp"
+#include "sotto/optimizer/parts/tail_average.hpp"
 #include "sotto/oracle/api/sensitivity.hpp"
 
 namespace sotto {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/optimizer/clip_rule_option.hpp"
 #include "sotto/optimizer/first_order/methods.hpp"
 #include "sotto/optimizer/first_order/noisy_descent.hpp"
+#include "sotto/optimizer/parts/clip_rule_option.hpp"
 
 namespace sotto {
 

@@ -30,8 +30,8 @@
 #include <vector>
 
 #include "sotto/core/check.hpp"
-#include "sotto/optimizer/clip_rule_option.hpp"
 #include "sotto/optimizer/first_order/methods.hpp"
+#include "sotto/optimizer/parts/clip_rule_option.hpp"
 
 namespace sotto {
 namespace {

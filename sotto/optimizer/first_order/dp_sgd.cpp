@@ -4,7 +4,7 @@
 
 #include "sotto/optimizer/first_order/methods.hpp"
 #include "sotto/optimizer/first_order/noisy_descent.hpp"
-#include "sotto/optimizer/sampling_option.hpp"
+#include "sotto/optimizer/parts/sampling_option.hpp"
 
 namespace sotto {
 namespace {

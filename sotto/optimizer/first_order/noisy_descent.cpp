@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
-#include "sotto/optimizer/clip_rule_option.hpp"
 #include "sotto/optimizer/first_order/descent_direction.hpp"
-#include "sotto/optimizer/sampling_option.hpp"
-#include "sotto/optimizer/schedule.hpp"
+#include "sotto/optimizer/parts/clip_rule_option.hpp"
+#include "sotto/optimizer/parts/sampling_option.hpp"
+#include "sotto/optimizer/parts/schedule.hpp"
 #include "sotto/oracle/api/derived_fact.hpp"
 
 namespace sotto {

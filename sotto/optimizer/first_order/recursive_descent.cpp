@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
-#include "sotto/optimizer/clip_rule_option.hpp"
-#include "sotto/optimizer/sampling_option.hpp"
-#include "sotto/optimizer/schedule.hpp"
+#include "sotto/optimizer/parts/clip_rule_option.hpp"
+#include "sotto/optimizer/parts/sampling_option.hpp"
+#include "sotto/optimizer/parts/schedule.hpp"
 
 namespace sotto {
 double data_smoothness(const PublicProblem& problem) {

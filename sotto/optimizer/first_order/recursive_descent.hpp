@@ -7,7 +7,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/optimizer/optimizer.hpp"
 #include "sotto/optimizer/option_table.hpp"
-#include "sotto/optimizer/output.hpp"
+#include "sotto/optimizer/parts/output.hpp"
 #include "sotto/optimizer/registry.hpp"
 
 namespace sotto {

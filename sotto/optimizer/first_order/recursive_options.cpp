@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/optimizer/clip_rule_option.hpp"
 #include "sotto/optimizer/first_order/noisy_descent.hpp"
-#include "sotto/optimizer/sampling_option.hpp"
+#include "sotto/optimizer/parts/clip_rule_option.hpp"
+#include "sotto/optimizer/parts/sampling_option.hpp"
 
 namespace sotto {
 

@@ -19,10 +19,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/optimizer/clip_rule_option.hpp"
 #include "sotto/optimizer/first_order/methods.hpp"
-#include "sotto/optimizer/sampling_option.hpp"
-#include "sotto/optimizer/schedule.hpp"
+#include "sotto/optimizer/parts/clip_rule_option.hpp"
+#include "sotto/optimizer/parts/sampling_option.hpp"
+#include "sotto/optimizer/parts/schedule.hpp"
 
 namespace sotto {
 namespace {

@@ -3,9 +3,9 @@
 #include <optional>
 #include <string>
 
-#include "sotto/optimizer/constrained.hpp"
 #include "sotto/optimizer/optimizer.hpp"
-#include "sotto/optimizer/output.hpp"
+#include "sotto/optimizer/parts/constrained.hpp"
+#include "sotto/optimizer/parts/output.hpp"
 
 namespace sotto {
 

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "sotto/geometry/joint_bound.hpp"
-#include "sotto/geometry/slope_bound.hpp"
+#include "sotto/loss/joint_bound.hpp"
+#include "sotto/loss/slope_bound.hpp"
 #include "sotto/optimizer/second_order/scout.hpp"
 
 namespace sotto {

@@ -24,9 +24,9 @@
 #include <utility>
 #include <vector>
 
-#include "sotto/geometry/dense_limit.hpp"
-#include "sotto/geometry/joint_bound.hpp"
+#include "sotto/core/dense_limit.hpp"
 #include "sotto/geometry/trust_region.hpp"
+#include "sotto/loss/joint_bound.hpp"
 #include "sotto/optimizer/first_order/noisy_descent.hpp"
 #include "sotto/optimizer/second_order/methods.hpp"
 #include "sotto/optimizer/second_order/search_options.hpp"

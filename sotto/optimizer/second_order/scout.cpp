@@ -6,9 +6,9 @@
 #include <numbers>
 #include <utility>
 
-#include "sotto/geometry/joint_bound.hpp"
 #include "sotto/geometry/lowest_eigenpair.hpp"
-#include "sotto/geometry/slope_bound.hpp"
+#include "sotto/loss/joint_bound.hpp"
+#include "sotto/loss/slope_bound.hpp"
 
 namespace sotto {
 namespace {

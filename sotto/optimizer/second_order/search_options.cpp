@@ -6,13 +6,13 @@
 #include <cmath>
 #include <limits>
 
+#include "sotto/core/dense_limit.hpp"
 #include "sotto/geometry/curvature.hpp"
-#include "sotto/geometry/dense_limit.hpp"
-#include "sotto/geometry/joint_bound.hpp"
 #include "sotto/geometry/krylov_space.hpp"
 #include "sotto/geometry/lowest_eigenpair.hpp"
+#include "sotto/loss/joint_bound.hpp"
 #include "sotto/optimizer/first_order/noisy_descent.hpp"
-#include "sotto/optimizer/sampling_option.hpp"
+#include "sotto/optimizer/parts/sampling_option.hpp"
 
 namespace sotto {
 namespace {

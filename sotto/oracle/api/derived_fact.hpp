@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "sotto/oracle/api/released.hpp"
+#include "sotto/release/released.hpp"
 
 namespace sotto {
 

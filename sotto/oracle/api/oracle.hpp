@@ -7,9 +7,9 @@
 #include "sotto/core/vector.hpp"
 #include "sotto/oracle/api/public_problem.hpp"
 #include "sotto/oracle/api/query.hpp"
-#include "sotto/oracle/api/released.hpp"
 #include "sotto/oracle/api/second_order.hpp"
 #include "sotto/oracle/api/vertex_query.hpp"
+#include "sotto/release/released.hpp"
 
 namespace sotto {
 
@@ -35,7 +35,7 @@ class Oracle {
   virtual double gradient_sigma(const GradientQuery&) const { return 0; }
 
   // Second order. An oracle or engine without them refuses (kUsage), as does a dense Hessian that
-  // the memory can't hold (geometry/dense_limit.hpp).
+  // the memory can't hold (core/dense_limit.hpp).
   virtual Expected<Released<NoisyHessian>> hessian(const HessianQuery&) {
     return no_second_order();
   }

@@ -5,8 +5,8 @@
 
 #include "sotto/core/vector.hpp"
 #include "sotto/geometry/constraint_set.hpp"
-#include "sotto/geometry/loss_info.hpp"
 #include "sotto/geometry/regularizer.hpp"
+#include "sotto/loss/loss_info.hpp"
 #include "sotto/oracle/api/sum_geometry.hpp"
 #include "sotto/privacy/neighbours.hpp"
 #include "sotto/privacy/public_count.hpp"

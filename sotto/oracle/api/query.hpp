@@ -13,7 +13,7 @@ namespace sotto {
 enum class ClipRule {
   kFlat,    ///< nothing
   kGlm,     ///< for linear models on single rows: what the loss allows at the public points
-            ///< (geometry/slope_bound.hpp); the noise shrinks, the noise multiplier stays
+            ///< (loss/slope_bound.hpp); the noise shrinks, the noise multiplier stays
   kLayers,  ///< each of L layers of a network is clipped to clip_radius / sqrt(L)
 };
 
@@ -68,7 +68,7 @@ struct LossQuery {
   double clip = 0;
   double noise_multiplier = 0;
   /// kGlm: the sensitivity is at most what the loss's range at the public iterate allows
-  /// (geometry/slope_bound.hpp): the width of that range, nearly nothing at w = 0.
+  /// (loss/slope_bound.hpp): the width of that range, nearly nothing at w = 0.
   ClipRule rule = ClipRule::kFlat;
 };
 

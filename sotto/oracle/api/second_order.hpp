@@ -9,7 +9,8 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/vector.hpp"
 #include "sotto/oracle/api/query.hpp"
-#include "sotto/oracle/api/released.hpp"
+#include "sotto/release/noisy_operator.hpp"
+#include "sotto/release/released.hpp"
 
 namespace sotto {
 
@@ -23,7 +24,7 @@ struct HessianQuery {
   Sampling sampling;
   double clip_radius = 0;
   double noise_multiplier = 0;
-  /// kGlm: the radius is at most the loss's own bound (geometry/joint_bound.hpp).
+  /// kGlm: the radius is at most the loss's own bound (loss/joint_bound.hpp).
   ClipRule rule = ClipRule::kFlat;
 };
 
@@ -38,7 +39,7 @@ struct NoisyHessian {
 /// Gradient and Hessian of the same batch as one release: per-unit pairs are clipped jointly to
 /// clip_radius in the norm sqrt(|g|^2 + |H|_F^2 / hessian_scale^2), and the Hessian's noise is
 /// hessian_scale times the gradient's. hessian_scale has the unit of Hessian / gradient, that is,
-/// of a row's norm; kappa of algorithms.md 2.4 is (R / hessian_scale)^2. geometry/joint_bound.hpp
+/// of a row's norm; kappa of algorithms.md 2.4 is (R / hessian_scale)^2. loss/joint_bound.hpp
 /// chooses it and says what it costs.
 struct JointQuery {
   const Vector& at;
@@ -68,26 +69,6 @@ struct HessianOperatorQuery {
   /// How many linearly independent vectors may be multiplied; bounds memory and noise samples, not
   /// the privacy cost.
   std::int64_t max_products = 64;
-};
-
-/// H + E with one fixed symmetric noise E, of which only products with chosen vectors are ever
-/// revealed. All answers together have exactly the law that they would have if E were drawn in
-/// advance, so whatever is computed from them is post-processing of one release
-/// (mechanism/lazy_operator.proof.md). It is symmetric up to round-off.
-///
-/// A product with a vector outside the span of the earlier ones reads the rows once more; inside
-/// the span it is free. Memory: 2 dimension numbers for each independent vector.
-class NoisyOperator {
- public:
-  virtual ~NoisyOperator() = default;
-
-  virtual std::int64_t dimension() const = 0;
-  /// As in NoisyHessian.
-  virtual double sigma() const = 0;
-  /// Independent vectors that may still be asked for.
-  virtual std::int64_t products_left() const = 0;
-  /// (H + E) v. Fails (kBudget) when a new direction is asked for and no product is left.
-  virtual Expected<Released<Vector>> apply(const Vector& v) = 0;
 };
 
 /// The first of the candidates at which the mean loss falls enough, by the sparse vector technique

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "sotto/geometry/joint_bound.hpp"
-#include "sotto/geometry/slope_bound.hpp"
+#include "sotto/loss/joint_bound.hpp"
+#include "sotto/loss/slope_bound.hpp"
 #include "sotto/oracle/api/public_problem.hpp"
 #include "sotto/oracle/api/query.hpp"
 #include "sotto/oracle/api/second_order.hpp"
@@ -13,7 +13,7 @@
 namespace sotto {
 
 /// How long one unit's term in a sum is at most, and how far two of them are apart. Functions of
-/// public values alone (proofs: geometry/slope_bound.proof.md, oracle/gradient_pair.proof.md).
+/// public values alone (proofs: loss/slope_bound.proof.md, oracle/gradient_pair.proof.md).
 struct TermBounds {
   double radius = 0;  ///< what terms are clipped to
   double diameter = 0;

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "sotto/mechanism/sensitivity_claim.hpp"
 #include "sotto/oracle/api/public_problem.hpp"
 #include "sotto/oracle/api/sensitivity.hpp"
 #include "sotto/oracle/api/vertex_query.hpp"
+#include "sotto/release/sensitivity_claim.hpp"
 
 namespace sotto {
 

@@ -1,4 +1,4 @@
-#include "sotto/geometry/joint_bound.hpp"
+#include "sotto/loss/joint_bound.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-#include "sotto/geometry/slope_bound.hpp"
+#include "sotto/loss/slope_bound.hpp"
 
 namespace sotto {
 namespace {

@@ -9,7 +9,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/vector.hpp"
 #include "sotto/optimizer/option_table.hpp"
-#include "sotto/optimizer/tail_average.hpp"
+#include "sotto/optimizer/parts/tail_average.hpp"
 #include "sotto/oracle/api/oracle.hpp"
 
 namespace sotto {

@@ -3,8 +3,8 @@
 #include <typeinfo>
 #include <utility>
 
-#include "sotto/mechanism/sensitivity_claim.hpp"
-#include "sotto/oracle/api/released.hpp"
+#include "sotto/release/released.hpp"
+#include "sotto/release/sensitivity_claim.hpp"
 
 namespace sotto {
 

@@ -1,4 +1,4 @@
-#include "sotto/geometry/loss_info.hpp"
+#include "sotto/loss/loss_info.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
-#include "sotto/geometry/parse_number.hpp"
+#include "sotto/core/parse_number.hpp"
 
 namespace sotto {
 namespace {

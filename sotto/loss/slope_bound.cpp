@@ -1,4 +1,4 @@
-#include "sotto/geometry/slope_bound.hpp"
+#include "sotto/loss/slope_bound.hpp"
 
 #include <algorithm>
 #include <cmath>

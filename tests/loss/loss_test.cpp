@@ -1,4 +1,4 @@
-#include "sotto/objective/loss.hpp"
+#include "sotto/loss/loss.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "sotto/geometry/loss_info.hpp"
+#include "sotto/loss/loss_info.hpp"
+#include "sotto/loss/scalar_math.hpp"
 #include "sotto/objective/glm_kernels.hpp"
-#include "sotto/objective/scalar_math.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/report/price_record.hpp"
+#include "sotto/record/price_record.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 //   Math::log1p(Real)                   only for value()
 // Every loss has value φ, first φ' and second φ'' of its argument: the margin y·⟨x, w⟩ where
 // kClassification, else the residual ⟨x, w⟩ - y (kOfPrediction: of prediction and label). Bounds:
-// geometry/loss_info.hpp; computed results never leave them, and a NaN stays a NaN. This header is
+// loss/loss_info.hpp; computed results never leave them, and a NaN stays a NaN. This header is
 // compiled for several processors at once and must not include others (cmake/SottoModule.cmake).
 
 namespace sotto {

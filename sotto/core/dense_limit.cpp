@@ -1,4 +1,4 @@
-#include "sotto/geometry/dense_limit.hpp"
+#include "sotto/core/dense_limit.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sotto/geometry/loss_info.hpp"
+#include "sotto/loss/loss_info.hpp"
 
 namespace sotto {
 

@@ -1,4 +1,4 @@
-#include "sotto/optimizer/constrained.hpp"
+#include "sotto/optimizer/parts/constrained.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "sotto/geometry/slope_bound.hpp"
+#include "sotto/loss/slope_bound.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/optimizer/schedule.hpp"
+#include "sotto/optimizer/parts/schedule.hpp"
 
 #include <cmath>
 #include <numbers>

@@ -1,4 +1,4 @@
-#include "sotto/geometry/joint_bound.hpp"
+#include "sotto/loss/joint_bound.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <numbers>
 #include <queue>
 
-#include "sotto/geometry/slope_bound.hpp"
+#include "sotto/loss/slope_bound.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/report/run_record.hpp"
+#include "sotto/record/run_record.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "sotto/optimizer/output.hpp"
+#include "sotto/optimizer/parts/output.hpp"
 
 #include <fmt/format.h>
 

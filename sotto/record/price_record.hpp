@@ -1,7 +1,7 @@
 #pragma once
 
 #include "sotto/core/error.hpp"
-#include "sotto/report/run_record.hpp"
+#include "sotto/record/run_record.hpp"
 
 namespace sotto {
 

@@ -1,4 +1,4 @@
-#include "sotto/geometry/loss_info.hpp"
+#include "sotto/loss/loss_info.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
