@@ -5,11 +5,9 @@
 namespace sotto::app {
 namespace {
 
-/// Short names, and those that users of other tools know.
 std::string with_aliases(const std::string& name) {
-  const std::string text = dashed(name);
-  if (name == "clip_radius") return text + ",--clip,--max-grad-norm";
-  if (name == "expected_batch") return text + ",--batch";
+  std::string text = dashed(name);
+  for (const std::string& alias : aliases_of(name)) text += "," + dashed(alias);
   return text;
 }
 

@@ -1,11 +1,15 @@
 #include "run_end.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <new>
 #include <system_error>
+#include <vector>
 
 #include "exit_codes.hpp"
 #include "printer.hpp"
@@ -26,35 +30,60 @@ Expected<void> attempted(const Work& work) {
   }
 }
 
-/// A name in the folder for temporary files that nobody can guess and prepare: others may write
-/// there, too.
-std::string rescue_path() {
-  const char* chosen = std::getenv("TMPDIR");
+/// A name in this folder that nobody can guess and prepare: others may write there, too.
+std::string rescue_path(const std::string& folder) {
   Stream stream = Stream::secure(Purpose::kSelection);
   const std::uint64_t first = stream.next();
-  return fmt::format("{}/sotto-model-{:016x}{:016x}.json",
-                     chosen != nullptr && *chosen != '\0' ? chosen : "/tmp",
-                     first,
-                     stream.next());
+  return fmt::format("{}/sotto-model-{:016x}{:016x}.json", folder, first, stream.next());
+}
+
+/// Where something may be written if the model's own folder fails.
+std::vector<std::string> rescue_folders() {
+  std::vector<std::string> folders;
+  const auto add = [&](const char* folder) {
+    if (folder != nullptr && *folder != '\0') folders.emplace_back(folder);
+  };
+  add(std::getenv("TMPDIR"));
+  add("/tmp");
+  add(".");
+  add(std::getenv("HOME"));
+  return folders;
+}
+
+/// Whether what is printed is kept, or seen: not by /dev/null.
+bool standard_output_keeps() {
+  struct stat facts {};
+  return ::fstat(STDOUT_FILENO, &facts) == 0 &&
+         (!S_ISCHR(facts.st_mode) || ::isatty(STDOUT_FILENO) == 1);
 }
 
 /// Somewhere, so that what was paid for is not lost; says where.
 std::string rescue(const Model& model) {
   std::string path;
-  const auto saved = attempted([&] {
-    path = rescue_path();
-    return save_model(model, path);
+  std::size_t tried = 0;
+  const auto saved = attempted([&]() -> Expected<void> {
+    for (const std::string& folder : rescue_folders()) {
+      path = rescue_path(folder);
+      ++tried;
+      if (save_model(model, path)) return {};
+    }
+    return fail(ErrorKind::kIo, "none of the folders can be written to.");
   });
-  if (saved) return fmt::format("It was written to {} instead.", path);
-  const auto printed = attempted([&] {
-    return write_text(model, [](std::string_view piece) {
+  if (saved) return fmt::format("It is kept: it was written to {} instead.", path);
+  const auto printed = attempted([&]() -> Expected<void> {
+    if (!standard_output_keeps()) return fail(ErrorKind::kIo, "standard output keeps nothing.");
+    SOTTO_TRY(write_text(model, [](std::string_view piece) {
       print_json_text(piece);
       return Expected<void>();
-    });
+    }));
+    if (!flush_printed()) return fail(ErrorKind::kIo, "standard output is full or closed.");
+    return {};
   });
-  if (printed) return "It was printed to standard output instead.";
-  return "It could not be, neither in the folder for temporary files nor on standard output: free "
-         "some memory, and run again.";
+  if (printed) return "It is kept: it was printed to standard output instead.";
+  return fmt::format(
+      "It is LOST: it could be written neither there, nor in {} other folders, nor on standard "
+      "output. Free some room or memory, and run again, which is paid for again.",
+      tried);
 }
 
 }  // namespace
@@ -72,7 +101,7 @@ Expected<void> keep_model(const CompletedModel& complete,
   if (!saved) {
     if (!model) model = &complete();
     return fail(ErrorKind::kIo,
-                fmt::format("{} The run is paid for, so its model is kept. {}",
+                fmt::format("{} The run is paid for, and its model is finished. {}",
                             saved.error().message,
                             rescue(*model)));
   }
@@ -120,6 +149,26 @@ Expected<int> tell_finished(const PreparedRun& prepared, const std::string& mode
   return kSuccess;
 }
 
+namespace {
+
+/// Whether a record is that of the model which will stand at this path. Its command may have named
+/// it in another way, or from another folder: whatever has the same name counts, unless a journal
+/// beside it, which is not this model's, holds the record's run.
+bool is_of_model(const KnownPlace& record, const std::string& model_path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const fs::path name = fs::path(model_path).filename();
+  const fs::path here = fs::weakly_canonical(model_path, ignored);
+  return std::any_of(record.command.begin(), record.command.end(), [&](const std::string& word) {
+    if (fs::path(word).filename() != name) return false;
+    if (fs::weakly_canonical(word, ignored) == here) return true;
+    const auto other = read_whole_journal(word + ".journal");
+    return !other || !other->holds(record.place.head);
+  });
+}
+
+}  // namespace
+
 Expected<std::vector<KnownLine>> known_lines(const std::string& model_path,
                                              const std::string& record_path) {
   std::vector<KnownLine> lines;
@@ -127,8 +176,7 @@ Expected<std::vector<KnownLine>> known_lines(const std::string& model_path,
   if (model) lines.push_back({model_path, model->place.head});
   if (record_path.empty()) return lines;
   SOTTO_ASSIGN(const auto record, journal_place_in(record_path));
-  // The record may be that of another model, which has a journal of its own.
-  if (record && std::count(record->command.begin(), record->command.end(), model_path) > 0)
+  if (record && is_of_model(*record, model_path))
     lines.push_back({record_path, record->place.head});
   return lines;
 }

@@ -11,6 +11,7 @@
 #include "sotto/audit/record_checks.hpp"
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/json.hpp"
+#include "sotto/core/version.hpp"
 #include "sotto/geometry/constraint_set.hpp"
 #include "sotto/loss/loss_info.hpp"
 #include "sotto/optimizer/registry.hpp"
@@ -138,6 +139,25 @@ void check_spending(const json& record,
       checks.require("spending", *share >= 0 && *share <= 1 + kLastDigits, "a share is above 1");
 }
 
+/// The batches that were drawn are those of the releases, and the passes those of the curve.
+void check_drawn(const json& record, const CanonicalEvent& spent, Checks& checks) {
+  const auto drawn = value<json>(record, "drawn");
+  const auto points = value<json>(record, "spending");
+  if (drawn && drawn->is_array() && !record.contains("lost")) {
+    std::int64_t count = 0;
+    for (const json& each : *drawn) count += value<std::int64_t>(each, "count").value_or(0);
+    checks.require("drawn",
+                   count == releases(spent),
+                   fmt::format("{} batches for {} releases", count, releases(spent)));
+  }
+  if (!points || !points->is_array() || points->empty()) return;
+  const auto passes = value<double>(points->back(), "passes");
+  const auto stated = value<double>(record, "passes");
+  checks.require("passes",
+                 !passes || !stated || nearly(*passes, *stated),
+                 "they are not those at the end of the curve");
+}
+
 /// An infinite one is written as null.
 std::optional<double> price_in(const json& record, const char* name) {
   if (!record.contains(name)) return std::nullopt;
@@ -157,6 +177,31 @@ void check_epsilons(const json& record,
     checks.require("epsilon_planned",
                    nearly(*claimed, *planned),
                    fmt::format("{} was planned, {} is claimed", *planned, *claimed));
+  const auto relation = parse_relation(value<std::string>(record, "neighbours").value_or(""));
+  const auto plan = relation ? events_of(record, "plan", *relation) : std::nullopt;
+  const bool by_plan = value<std::string>(statement, "rule") == "plan";
+  const bool complete = by_plan && plan && same(*plan, spent) && !record.contains("lost");
+  if (by_plan && plan && !record.contains("lost"))
+    checks.require("stopped",
+                   complete || value<std::string>(record, "stopped") != "plan complete",
+                   "not all of the plan was released");
+  // What each point would have cost as a plan of its own; a rough price may be a little lower.
+  constexpr double kRough = 0.01;
+  double before = 0;
+  const auto points = value<json>(record, "spending");
+  if (points && points->is_array())
+    for (const json& point : *points)
+      if (const auto price = value<double>(point, "epsilon_if_planned_to_end_here")) {
+        checks.require("spending", *price >= before * (1 - kRough), "a price falls");
+        checks.require("spending",
+                       !claimed || *price <= *claimed * (1 + kRough),
+                       "a part costs more than the whole");
+        before = *price;
+        if (complete && claimed && &point == &points->back())
+          checks.require("spending",
+                         nearly(*price, *claimed),
+                         fmt::format("it ends at epsilon {}, but {} is claimed", *price, *claimed));
+      }
   const auto lower = value<double>(record, "epsilon_lower");
   if (lower && claimed)
     checks.require(
@@ -174,8 +219,16 @@ void check_plan(const json& record, const json& statement, Relation relation, Ch
   if (!name || !settings || !settings->is_array() || !dimension || !n || *n < 1 || !multiplier ||
       !stated || value<std::string>(statement, "rule") != "plan")
     return;
+  // A polytope is read from a file, which is not opened here, and other versions may have had other
+  // settings. In all other records the settings are those that the run was planned with.
+  const bool ours = value<std::string>(record, "version") == kVersion &&
+                    !value<std::string>(record, "constraint").value_or("").starts_with("polytope");
   const auto cannot = [&](const std::string& why) {
-    checks.flag("settings", "the plan can't be made again from them: " + why);
+    const std::string text = "the plan can't be made again from them: " + why;
+    if (ours)
+      checks.require("settings", false, text);
+    else
+      checks.flag("settings", text);
   };
   constexpr double kLargest = 1e100;
   constexpr std::int64_t kMost = std::int64_t{1} << 53;
@@ -300,6 +353,7 @@ std::vector<RecordCheck> check_copies(const json& record) {
   if (relation) {
     if (const auto spent = events_of(statement, "events", *relation)) {
       check_spending(record, statement, *spent, checks);
+      check_drawn(record, *spent, checks);
       check_epsilons(record, statement, *spent, checks);
     }
     check_plan(record, statement, *relation, checks);
@@ -385,6 +439,18 @@ std::vector<RecordCheck> check_model(const json& record, const json& model) {
   const auto weights = value<json>(model, "weights");
   const auto dimension = value<std::int64_t>(record, "dimension");
   const bool network = value<std::string>(record, "loss") == "network";
+  if (network)
+    checks.require("model: network",
+                   value<std::string>(record, "network") == value<std::string>(model, "network"),
+                   "it has another");
+  else
+    checks.require("model: loss",
+                   value<std::string>(record, "loss") == value<std::string>(model, "loss"),
+                   "it has another");
+  checks.require(
+      "model: regularizer",
+      value<std::string>(record, "regularizer") == value<std::string>(model, "regularizer"),
+      "it has another");
   checks.require("model: weights",
                  network || (weights && dimension && std::ssize(*weights) == *dimension),
                  "it has another number of them");

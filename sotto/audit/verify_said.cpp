@@ -5,8 +5,12 @@
 #include <charconv>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "sotto/audit/record_checks.hpp"
+#include "sotto/geometry/loss_info.hpp"
+#include "sotto/geometry/regularizer.hpp"
+#include "sotto/optimizer/registry.hpp"
 
 namespace sotto {
 namespace {
@@ -66,7 +70,11 @@ using Said = std::map<std::string, std::string>;
 
 std::string option_name(std::string text) {
   std::replace(text.begin(), text.end(), '-', '_');
-  return text == "neighbors" ? "neighbours" : text;
+  if (text == "neighbors") return "neighbours";
+  for (const char* option : {"clip_radius", "expected_batch"})
+    for (const std::string& alias : aliases_of(option))
+      if (text == alias) return option;
+  return text;
 }
 
 /// A flag that is there may be turned off all the same: --flag=false.
@@ -169,6 +177,70 @@ void compare_options(const Said& command, const json& options, Checks& checks) {
   }
 }
 
+/// Options of `train` that no record lists: they say where to write and how to run.
+bool is_unrecorded(const std::string& name) {
+  static const std::set<std::string> kNames = {
+      "method",   "config",   "record", "report",      "plot",     "checkpoint",
+      "every",    "resume",   "test",   "seed",        "threads",  "unsafe_diagnostics",
+      "dry_run",  "json",     "quiet",  "journal_key", "max_file", "max_unpacked",
+      "max_line", "max_field"};
+  return kNames.contains(name);
+}
+
+/// The method's settings against what was typed; every word that was typed is one or the other.
+void compare_settings(const Said& command,
+                      const Said& options,
+                      const json& settings,
+                      Checks& checks) {
+  Said listed;
+  for (const json& each : settings) {
+    const auto name = value<std::string>(each, "name");
+    const auto text = value<std::string>(each, "value");
+    const auto origin = value<std::string>(each, "origin");
+    if (!name || !text || !origin) {
+      checks.require("settings", false, "one has no name, value or origin");
+      continue;
+    }
+    listed[*name] = *text;
+    const auto typed = command.find(*name);
+    const bool given = *origin == "given";
+    const auto number = typed == command.end() ? std::nullopt : number_in(typed->second);
+    const bool agrees = typed == command.end() ? !given
+                                               : given && (typed->second == *text ||
+                                                           (number && number == number_in(*text)));
+    checks.require(
+        "settings",
+        agrees,
+        fmt::format("{} is {} ({}), which is not what the command says", *name, *text, *origin));
+  }
+  for (const auto& [name, text] : command)
+    checks.require("command",
+                   listed.contains(name) || options.contains(name) || is_unrecorded(name),
+                   fmt::format("it has {}, which the record does not list", name));
+}
+
+/// The model as the options name it and as the record does.
+void compare_model(const Said& options, const json& record, Checks& checks) {
+  const auto network = options.find("model");
+  if (network != options.end() && !network->second.empty())
+    return checks.require("options",
+                          value<std::string>(record, "loss") == "network",
+                          "they name a network, but the record is that of a linear model");
+  const auto said = [&](const char* name) {
+    const auto found = options.find(name);
+    return found == options.end() ? std::string() : found->second;
+  };
+  const auto compare = [&](const char* name, const std::string& read) {
+    checks.require("options",
+                   said(name).empty() || value<std::string>(record, name) == read,
+                   fmt::format("their {} is {}, but the record says something else", name, read));
+  };
+  if (const auto loss = parse_loss(said("loss"))) compare("loss", to_string(*loss));
+  if (const auto regularizer = Regularizer::parse(said("regularizer")))
+    compare("regularizer", regularizer->to_string());
+  if (record.contains("constraint")) compare("constraint", said("constraint"));
+}
+
 }  // namespace
 
 void check_complete(const json& record, const json& statement, Checks& checks) {
@@ -205,6 +277,9 @@ void check_said(const json& record, const json& statement, Checks& checks) {
   compare_budget("command", typed, record, statement, checks);
   compare_budget("options", read, record, statement, checks);
   compare_options(typed, *options, checks);
+  compare_model(read, record, checks);
+  if (const auto settings = value<json>(record, "settings"); settings && settings->is_array())
+    compare_settings(typed, read, *settings, checks);
   Comparison with("command", typed, checks);
   const auto flag = [](const json& object, const char* name) {
     return value<bool>(object, name).value_or(false);

@@ -87,7 +87,7 @@ int write_all(int file, std::string_view bytes) {
 
 Expected<std::string> read_all(int file, const std::string& path, std::int64_t most_bytes) {
   std::string text;
-  std::array<char, 1 << 16> buffer;
+  std::array<char, 1 << 14> buffer;  // fits a small stack
   for (;;) {
     const ssize_t got =
         retried([&] { return file_system().read(file, buffer.data(), buffer.size()); });
@@ -135,17 +135,36 @@ Expected<std::string> random_name() {
 
 bool is_ours(const struct stat& facts) { return facts.st_uid == ::geteuid(); }
 
+/// A link that somebody else planted. The system's own links (root's) are no trap.
+bool is_trap(const struct stat& name) {
+  return S_ISLNK(name.st_mode) && !is_ours(name) && name.st_uid != 0;
+}
+
+bool is_standard_stream(const struct stat& facts) {
+  for (int stream = 0; stream < 3; ++stream)
+    if (struct stat open{};
+        ::fstat(stream, &open) == 0 && open.st_dev == facts.st_dev && open.st_ino == facts.st_ino)
+      return true;
+  return false;
+}
+
+tl::unexpected<Error> of_another_user(const std::string& path, const char* what) {
+  return io_error(fmt::format(
+      "can't write {}: {} of another user. Remove it, or name another path.", path, what));
+}
+
 /// In a folder that others can write to, a name that is there may be theirs: a link that leads to a
-/// file of ours, or a file that they can read. The system's own links (root's) are no trap.
+/// file of ours, a file that they can read, or a pipe that they read from. Devices are the
+/// system's, and a pipe that a shell made for us is one of our standard streams.
 Expected<void> check_owner(const std::string& path, const struct stat& target) {
   struct stat name {};
   if (file_system().stat_link(path.c_str(), name) != 0) return cannot_write(path, errno);
-  const bool is_trap = S_ISLNK(name.st_mode) && !is_ours(name) && name.st_uid != 0;
-  if (!is_trap && is_ours(target)) return {};
-  return io_error(
-      fmt::format("can't write {}: {} of another user. Remove it, or name another path.",
-                  path,
-                  is_trap ? "it is a link" : "there is a file"));
+  if (is_trap(name)) return of_another_user(path, "it is a link");
+  if (S_ISREG(target.st_mode) && !is_ours(target)) return of_another_user(path, "there is a file");
+  if (S_ISFIFO(target.st_mode) && !is_ours(target) && target.st_uid != 0 &&
+      !is_standard_stream(target))
+    return of_another_user(path, "there is a pipe");
+  return {};
 }
 
 }  // namespace
@@ -190,9 +209,15 @@ Expected<AtomicFile> AtomicFile::create(const std::string& path,
             fmt::format("can't write {}: it is a pipe or a device, which keeps nothing. Name a "
                         "file.",
                         path));
+      SOTTO_TRY(check_owner(path, facts));
       result.file_ =
           OpenFile(retried([&] { return system.open(path.c_str(), O_WRONLY | O_CLOEXEC, 0); }));
       if (result.file_.descriptor() < 0) return cannot_write(path, errno);
+      // What was opened may have been put there since.
+      struct stat opened {};
+      if (system.stat(result.file_.descriptor(), opened) != 0) return cannot_write(path, errno);
+      if (opened.st_dev != facts.st_dev || opened.st_ino != facts.st_ino)
+        return io_error(fmt::format("can't write {}: it was replaced just now.", path));
       return result;
     }
     SOTTO_TRY(check_owner(path, facts));
@@ -288,7 +313,7 @@ Expected<void> check_writable(const std::string& path, StreamTargets streams) {
   // Opening a pipe would wait for its reader, who would see the end.
   if (streams == StreamTargets::kAllowed && file_system().stat(path.c_str(), facts) == 0 &&
       !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode))
-    return {};
+    return check_owner(path, facts);
   SOTTO_TRY(AtomicFile::create(path, FileAccess::kOwner, streams));
   return {};
 }
@@ -446,6 +471,10 @@ Expected<void> AppendLog::append(std::string_view bytes) {
     return broken("write to");
   }
   size_ += static_cast<std::int64_t>(bytes.size());
+  // Before the sync, which may take long: what happens meanwhile is not ours.
+  struct stat facts {};
+  if (file_system().stat(file_.descriptor(), facts) != 0) return broken("look at");
+  written_ = FileIdentity::of(facts);
   if (retried([&] { return file_system().sync_data(file_.descriptor()); }) != 0)
     return broken("sync");
   return {};

@@ -5,11 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/file_identity.hpp"
 
 namespace sotto {
 
@@ -121,6 +123,9 @@ class AppendLog {
   Expected<void> append(std::string_view bytes);
   const std::string& path() const { return path_; }
   int descriptor() const { return file_.descriptor(); }
+  /// What the file was when our last bytes had been written, before they were synced; none: the
+  /// system did not tell, or nothing was written.
+  const std::optional<FileIdentity>& written() const { return written_; }
 
  private:
   AppendLog(std::string path, OpenFile file) : path_(std::move(path)), file_(std::move(file)) {}
@@ -130,6 +135,7 @@ class AppendLog {
   std::string path_;
   OpenFile file_;
   std::int64_t size_ = 0;
+  std::optional<FileIdentity> written_;
   bool is_broken_ = false;
 };
 

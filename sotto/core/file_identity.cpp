@@ -10,10 +10,6 @@
 namespace sotto {
 namespace {
 
-FileIdentity identity(const struct stat& facts) {
-  return {facts.st_dev, facts.st_ino, facts.st_ctim.tv_sec, facts.st_ctim.tv_nsec};
-}
-
 tl::unexpected<Error> cannot_look(const std::string& path) {
   return fail(ErrorKind::kIo, fmt::format("can't look at {}: {}.", path, std::strerror(errno)));
 }
@@ -23,12 +19,12 @@ tl::unexpected<Error> cannot_look(const std::string& path) {
 Expected<FileIdentity> identity_of(int descriptor, const std::string& path) {
   struct stat facts {};
   if (file_system().stat(descriptor, facts) != 0) return cannot_look(path);
-  return identity(facts);
+  return FileIdentity::of(facts);
 }
 
 Expected<std::optional<FileIdentity>> identity_at(const std::string& path) {
   struct stat facts {};
-  if (file_system().stat(path.c_str(), facts) == 0) return identity(facts);
+  if (file_system().stat(path.c_str(), facts) == 0) return FileIdentity::of(facts);
   if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
   return cannot_look(path);
 }

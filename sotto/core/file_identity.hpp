@@ -19,6 +19,9 @@ struct FileIdentity {
   std::int64_t seconds = 0;
   std::int64_t nanoseconds = 0;
 
+  static FileIdentity of(const struct stat& facts) {
+    return {facts.st_dev, facts.st_ino, facts.st_ctim.tv_sec, facts.st_ctim.tv_nsec};
+  }
   bool same_file(const FileIdentity& other) const {
     return device == other.device && number == other.number;
   }

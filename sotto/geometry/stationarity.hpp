@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 namespace sotto {
@@ -31,10 +32,11 @@ struct Certificate {
   double confidence = 0;
   double gradient_tolerance = 0;
   double curvature_tolerance = 0;
-  double gradient_norm = 0;   ///< of the released gradient
-  double gradient_upper = 0;  ///< upper confidence bound
+  double gradient_norm = 0;  ///< of the released gradient
+  /// Upper confidence bound; infinite, and curvature_lower minus infinite, where nothing was found.
+  double gradient_upper = std::numeric_limits<double>::infinity();
   double gradient_floor = 0;  ///< the same bound at a point where the true gradient is zero
-  double curvature_lower = 0;
+  double curvature_lower = -std::numeric_limits<double>::infinity();
   double curvature_floor = 0;  ///< the noise's part of it; 0 if algebra alone gives the bound
   bool curvature_by_algebra = false;  ///< holds everywhere, without looking at data
   /// certified; not certified; below the noise floor: no point could be certified with this noise;

@@ -75,9 +75,9 @@ nlohmann::json to_json(const Certificate& c) {
           {"gradient_tolerance", c.gradient_tolerance},
           {"curvature_tolerance", c.curvature_tolerance},
           {"gradient_norm", c.gradient_norm},
-          {"gradient_upper", c.gradient_upper},
+          {"gradient_upper", number_or_null(c.gradient_upper)},
           {"gradient_floor", c.gradient_floor},
-          {"curvature_lower", c.curvature_lower},
+          {"curvature_lower", number_or_null(c.curvature_lower)},
           {"curvature_floor", c.curvature_floor},
           {"curvature_by_algebra", c.curvature_by_algebra}};
 }
@@ -90,9 +90,14 @@ Certificate certificate_from_json(const nlohmann::json& json) {
   c.gradient_tolerance = json.at("gradient_tolerance").get<double>();
   c.curvature_tolerance = json.at("curvature_tolerance").get<double>();
   c.gradient_norm = json.at("gradient_norm").get<double>();
-  c.gradient_upper = json.at("gradient_upper").get<double>();
+  // Nothing was found where a bound is null, or where version 0.2.0 wrote 0 beside a refusal.
+  const auto bound = [&](const char* name, double& value) {
+    if (const auto& written = json.at(name); c.verdict != "refused" && !written.is_null())
+      value = written.get<double>();
+  };
+  bound("gradient_upper", c.gradient_upper);
   c.gradient_floor = json.at("gradient_floor").get<double>();
-  c.curvature_lower = json.at("curvature_lower").get<double>();
+  bound("curvature_lower", c.curvature_lower);
   c.curvature_floor = json.at("curvature_floor").get<double>();
   c.curvature_by_algebra = json.at("curvature_by_algebra").get<bool>();
   return c;

@@ -44,4 +44,10 @@ Expected<const MethodInfo*> find_method(std::string_view name) {
           "unknown method '{}'. Known methods: {}. `sotto methods` describes them.", name, known));
 }
 
+std::vector<std::string> aliases_of(std::string_view option) {
+  if (option == "clip_radius") return {"clip", "max_grad_norm"};
+  if (option == "expected_batch") return {"batch"};
+  return {};
+}
+
 }  // namespace sotto

@@ -57,4 +57,7 @@ const std::vector<MethodInfo>& methods();
 /// By name; an unknown one is a usage error that lists the known ones.
 Expected<const MethodInfo*> find_method(std::string_view name);
 
+/// Other names of an option: short ones, and those that users of other tools know.
+std::vector<std::string> aliases_of(std::string_view option);
+
 }  // namespace sotto

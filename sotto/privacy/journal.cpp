@@ -394,6 +394,11 @@ Expected<void> Journal::check_untouched() {
   return {};
 }
 
+Expected<void> Journal::append_last(const std::string& line) {
+  seen_.reset();
+  return append(line);
+}
+
 Expected<void> Journal::append(const std::string& line) {
   SOTTO_CHECK(line.ends_with('}') && line.find('\n') == std::string::npos);
   if (auto untouched = check_untouched(); !untouched)
@@ -410,8 +415,7 @@ Expected<void> Journal::append(const std::string& line) {
                 fmt::format("{} Nothing was released for the charge that the journal refused.",
                             written.error().message));
   head_ = {head_.line + 1, chain};
-  const auto now = identity_of(log_.descriptor(), path());
-  seen_ = now ? std::optional(*now) : std::nullopt;
+  seen_ = log_.written();
   return {};
 }
 

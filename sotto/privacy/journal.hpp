@@ -36,6 +36,9 @@ class Journal {
 
   /// `line`: a JSON object without line breaks.
   Expected<void> append(const std::string& line);
+  /// The same for a run's closing line, for which all lines are read once more: an edit that the
+  /// file's times did not show is found now, not when somebody wants to know what was spent.
+  Expected<void> append_last(const std::string& line);
   const std::string& path() const { return log_.path(); }
   const JournalHead& head() const { return head_; }
 

@@ -239,7 +239,7 @@ Expected<void> Ledger::close(const std::string& how) {
                                {"close", to_string(to_event(spent()))},
                                {"samples", samples_spent()},
                                {"end", how}};
-  return journal_->append(json_text(line));
+  return journal_->append_last(json_text(line));
 }
 
 CanonicalEvent Ledger::spent() const { return counted(&Account::spent, &Account::lost); }

@@ -120,15 +120,16 @@ void certificate_section(Page& page, const RunRecord& record) {
                     ? fmt::format("Both bounds hold together with probability {:g} over the noise.",
                                   c->confidence)
                     : c->reason);
-    page.facts(
-        {{"gradient norm", "at most " + rounded_up(c->gradient_upper)},
-         {"smallest curvature", "at least " + rounded_down(c->curvature_lower)},
-         {"released gradient norm", rounded(c->gradient_norm)},
-         {"noise floors",
-          fmt::format("gradient {}, curvature {}{}",
-                      rounded(c->gradient_floor),
-                      rounded(c->curvature_floor),
-                      c->curvature_by_algebra ? " (the curvature's bound needs no data)" : "")}});
+    if (c->verdict != "refused")
+      page.facts(
+          {{"gradient norm", "at most " + rounded_up(c->gradient_upper)},
+           {"smallest curvature", "at least " + rounded_down(c->curvature_lower)},
+           {"released gradient norm", rounded(c->gradient_norm)},
+           {"noise floors",
+            fmt::format("gradient {}, curvature {}{}",
+                        rounded(c->gradient_floor),
+                        rounded(c->curvature_floor),
+                        c->curvature_by_algebra ? " (the curvature's bound needs no data)" : "")}});
   }
   if (const auto& gap = record.gap)
     page.facts({{"Frank–Wolfe gap",

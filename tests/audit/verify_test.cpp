@@ -47,7 +47,7 @@ TEST(Verify, AConsistentRecordHolds) {
 }
 
 TEST(Verify, ADroppedChargeIsCaught) {
-  EXPECT_EQ(contradictions(dropped_charge()), Names{"batches poisson(0.1)"});
+  EXPECT_EQ(contradictions(dropped_charge()), (Names{"batches poisson(0.1)", "drawn"}));
 }
 
 TEST(Verify, ChargesPricedWithAnotherSamplerAreCaught) {
@@ -78,7 +78,7 @@ TEST(Verify, TooSmallAnEpsilonIsCaught) {
 TEST(Verify, ChargesOutsideThePlanAreCaught) {
   json record = consistent_record();
   record["plan"] = "repeat(99, poisson(0.1, gaussian(4)))";
-  EXPECT_EQ(contradictions(record), Names{"plan"});
+  EXPECT_EQ(contradictions(record), (Names{"plan", "stopped"}));
 }
 
 TEST(Verify, AnotherRelationIsCaught) {
@@ -170,6 +170,8 @@ TEST(Verify, AStoppedRunCostsItsPlan) {
   const std::string part = "repeat(36, poisson(0.1, gaussian(4)))";
   stopped["privacy"]["events"] = part;
   stopped["drawn"][0]["count"] = 36;
+  EXPECT_EQ(contradictions(stopped), Names{"stopped"});
+  stopped["stopped"] = "stopped early";
   EXPECT_EQ(contradictions(stopped), Names{});
   EXPECT_EQ(verify_record(stopped)->price, whole["epsilon_spent"].get<double>());
   // The twin, as version 0.1 wrote it: the price of the prefix.
@@ -215,7 +217,7 @@ TEST(Verify, AFilterThatIsCalledAPlanIsCaught) {
 TEST(Verify, LostReleasesCostTheBudget) {
   json record = consistent_record();
   record["privacy"]["events"] = "repeat(110, poisson(0.1, gaussian(4)))";
-  EXPECT_EQ(contradictions(record), (Names{"budget", "plan"}));
+  EXPECT_EQ(contradictions(record), (Names{"budget", "plan", "drawn", "stopped"}));
   record["lost"] = "repeat(10, poisson(0.1, gaussian(4)))";
   EXPECT_EQ(contradictions(record), Names{"budget"}) << "which pays for 100, not for 110";
   record["epsilon_budget"] = 2;

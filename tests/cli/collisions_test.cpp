@@ -249,6 +249,32 @@ TEST_F(Collisions, CommasHideNoFile) {
   EXPECT_TRUE(fs::exists(file("my,data/run,1.json.journal")));
 }
 
+// Where no file can hold it, the message does not say that it is kept.
+TEST_F(Collisions, ALostModelIsCalledLost) {
+  std::string rows;
+  for (int i = 0; i < 40; ++i) rows += (i % 2 ? "+1 " : "-1 ") + std::to_string(i + 1) + ":1\n";
+  const auto result = sotto({"train",
+                             "--method",
+                             "dp-gd",
+                             "-q",
+                             "--epsilon",
+                             "1",
+                             "--delta",
+                             "1e-6",
+                             "--row-norm",
+                             "1",
+                             "--dim",
+                             "20000",
+                             "--steps",
+                             "3",
+                             dir_.write("wide.svm", rows),
+                             file("wide.json")},
+                            "ulimit -f 64;");
+  EXPECT_EQ(result.code, 6) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("It is LOST"));
+  EXPECT_THAT(result.err, ::testing::Not(HasSubstr("It is kept")));
+}
+
 /// A rescued model takes no name that is taken: not even that of a file which the command read.
 TEST_F(Collisions, ARescuedModelTakesANameOfItsOwn) {
   const std::string rows = "x,y\n0.5,sick\n-0.5,well\n0.6,sick\n-0.4,well\n";

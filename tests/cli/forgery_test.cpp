@@ -337,7 +337,35 @@ TEST(Commands, AreThoseOfTheClaim) {
       {"no options", [](json& r) { r.erase("options"); }},
       {"no command", [](json& r) { r.erase("command"); }},
       {"another verb", [](json& r) { r["command"][0] = "account"; }},
-      {"a bound on the rows", [&](json& r) { option(r, "row_norm") = "7"; }}};
+      {"a bound on the rows", [&](json& r) { option(r, "row_norm") = "7"; }},
+      {"a loss", [&](json& r) { option(r, "loss") = "squared"; }},
+      {"more steps",
+       [](json& r) {
+         r["command"] = without(r["command"], "--steps");
+         r["command"].push_back("--steps=80");
+       }},
+      {"a clip radius", [](json& r) { r["command"].push_back("--clip=7"); }},
+      {"an option that the record does not list",
+       [](json& r) { r["command"].push_back("--no-such-option=1"); }},
+      {"settings that were not typed",
+       [](json& r) {
+         for (json& each : r["settings"])
+           if (each["name"] == "clip_radius") each["origin"] = "given";
+       }},
+      {"settings that no method takes, beside others",
+       [](json& r) {
+         for (json& each : r["settings"]) {
+           if (each["name"] == "momentum") each["value"] = "forged";
+           if (each["name"] == "expected_batch") each["value"] = "2";
+         }
+       }},
+      {"the end of the curve",
+       [](json& r) { r["spending"].back()["epsilon_if_planned_to_end_here"] = 0.001; }},
+      {"half of the batches",
+       [](json& r) {
+         for (json& each : r["drawn"]) each["count"] = each["count"].get<int>() / 2;
+       }},
+      {"fewer passes", [](json& r) { r["passes"] = 0.5 * r["passes"].get<double>(); }}};
   for (const auto& [what, edit] : edits) {
     json record = files.record;
     edit(record);
@@ -345,6 +373,58 @@ TEST(Commands, AreThoseOfTheClaim) {
     ASSERT_TRUE(result) << what;
     EXPECT_TRUE(result->contradicts()) << what;
   }
+}
+
+TEST(Models, AreThoseOfTheRecord) {
+  const TempDir dir;
+  const Files files = trained(dir, {"--method", "dp-sgd", "--epsilon", "2", "--steps", "9"});
+  ASSERT_FALSE(found(files));
+  for (const char* name : {"loss", "regularizer"}) {
+    json model = files.model;
+    model[name] = name == std::string("loss") ? "squared" : "l2:5";
+    EXPECT_TRUE(contradicts(check_model(files.record, model))) << name;
+  }
+}
+
+// Options that no record lists are no contradiction.
+TEST(HonestRecords, HoldWhateverSaysHowToRun) {
+  const TempDir dir;
+  dir.write("test.svm", small_libsvm(20));
+  dir.write("key", std::string(32, 'k'));
+  const Files files = trained(dir,
+                              {"--method",
+                               "dp-sgd",
+                               "--epsilon",
+                               "2",
+                               "--steps",
+                               "10",
+                               "--batch",
+                               "20",
+                               "--max-grad-norm",
+                               "0.5",
+                               "--threads",
+                               "1",
+                               "--test",
+                               dir.file("test.svm"),
+                               "--report",
+                               dir.file("r.html"),
+                               "--checkpoint",
+                               dir.file("c"),
+                               "--every",
+                               "2",
+                               "--resume",
+                               "--max-line",
+                               "1MB",
+                               "--max-field",
+                               "1MB",
+                               "--max-file",
+                               "1GB",
+                               "--max-unpacked",
+                               "1GB"});
+  const auto result = verify_record(files.record);
+  ASSERT_TRUE(result);
+  for (const RecordCheck& check : result->checks)
+    EXPECT_NE(check.outcome, RecordCheck::Outcome::kContradiction) << check.name << check.detail;
 }
 
 // In every copy that a forger can reach.

@@ -80,9 +80,25 @@ TEST(LostLines, NorBesideARecordOfTheSameModel) {
   fs::remove(dir.file("m.json.journal"));
   fs::remove(dir.file("m.json"));
   EXPECT_EQ(sotto(words).code, 3);
+  // Nor under another spelling of its path.
+  auto spelled = words;
+  spelled.back() = dir.file("./m.json");
+  EXPECT_EQ(sotto(spelled).code, 3);
   // Another model has a journal of its own.
   const auto other = train(dir, "n.json", {"--steps", "3", "--record", dir.file("r.json")});
   EXPECT_EQ(sotto(other).code, 0);
+}
+
+TEST(LostLines, AModelOfTheSameNameElsewhereHasItsOwnJournal) {
+  const TempDir dir;
+  fs::create_directories(dir.file("a"));
+  fs::create_directories(dir.file("b"));
+  for (const char* model : {"a/m.json", "b/m.json"})
+    EXPECT_EQ(sotto(train(dir, model, {"--steps", "3", "--record", dir.file("r.json")})).code, 0);
+  // Unless the record's run is in no journal.
+  fs::remove(dir.file("b/m.json.journal"));
+  EXPECT_EQ(sotto(train(dir, "a/m.json", {"--steps", "3", "--record", dir.file("r.json")})).code,
+            3);
 }
 
 TEST(LostLines, AModelWithoutAPlaceIsReplaced) {

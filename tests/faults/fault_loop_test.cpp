@@ -258,7 +258,7 @@ TEST(Rescue, EveryModelHasANameOfItsOwn) {
   for (std::ptrdiff_t k = 1; k <= 2; ++k) {
     const Outcome outcome = trial.run_on(disk, words);
     EXPECT_EQ(outcome.code, 6);
-    EXPECT_THAT(outcome.err, ::testing::HasSubstr("It was written to"));
+    EXPECT_THAT(outcome.err, ::testing::HasSubstr("it was written to"));
     EXPECT_EQ(std::distance(fs::directory_iterator(trial.file("tmp")), fs::directory_iterator()),
               k);
   }

@@ -79,6 +79,31 @@ TEST(SharedFolder, AFileOfAnotherUserIsNotReplaced) {
   EXPECT_EQ(TempDir::read(dir.file("theirs")), "old");
 }
 
+// Who waits at its other end would get the predictions.
+TEST(SharedFolder, APipeOfAnotherUserIsNotWrittenTo) {
+  const TempDir dir;
+  for (const char* name : {"theirs", "ours"}) ASSERT_EQ(::mkfifo(dir.file(name).c_str(), 0622), 0);
+  fs::create_symlink(dir.file("ours"), dir.file("trap"));
+  OthersFiles disk({"theirs", "trap"});
+  const FileSystemInUse in_use(disk);
+  for (const char* name : {"theirs", "trap"}) {
+    const auto written =
+        write_file_atomically(dir.file(name), "rows", FileAccess::kOwner, StreamTargets::kAllowed);
+    ASSERT_FALSE(written) << name;
+    EXPECT_EQ(written.error().kind, ErrorKind::kIo);
+    EXPECT_THAT(written.error().message, HasSubstr("another user")) << name;
+    EXPECT_FALSE(check_writable(dir.file(name), StreamTargets::kAllowed)) << name;
+  }
+  // One of our own has a reader who was meant.
+  const int reader = ::open(dir.file("ours").c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  EXPECT_TRUE(
+      write_file_atomically(dir.file("ours"), "rows", FileAccess::kOwner, StreamTargets::kAllowed));
+  char read[8] = {};
+  EXPECT_EQ(::read(reader, read, sizeof read), 4);
+  ::close(reader);
+}
+
 TEST(SharedFolder, ALinkOfAnotherUserIsNotFollowed) {
   const TempDir dir;
   dir.write("ours", "old");

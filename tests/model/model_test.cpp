@@ -120,6 +120,24 @@ TEST(Model, CarriesItsCertificate) {
   EXPECT_EQ(to_text(*again), to_text(model));
 }
 
+// 0 would be the strongest bound there is.
+TEST(Model, ARefusedCertificateBoundsNothing) {
+  Model model = sample_model();
+  model.certificate = Certificate{};
+  model.certificate->verdict = "refused";
+  const auto json = nlohmann::json::parse(to_text(model));
+  EXPECT_TRUE(json["certificate"]["gradient_upper"].is_null());
+  EXPECT_TRUE(json["certificate"]["curvature_lower"].is_null());
+  auto old = json;  // as 0.2.0 wrote it
+  old["certificate"]["gradient_upper"] = old["certificate"]["curvature_lower"] = 0.0;
+  for (const std::string& text : {json.dump(), old.dump()}) {
+    const auto again = model_from_text(text, "m.json");
+    ASSERT_TRUE(again && again->certificate);
+    EXPECT_EQ(again->certificate->gradient_upper, std::numeric_limits<double>::infinity());
+    EXPECT_EQ(again->certificate->curvature_lower, -std::numeric_limits<double>::infinity());
+  }
+}
+
 TEST(Model, AnInfiniteEpsilonSurvives) {
   Model model = sample_model();
   model.privacy.is_private = false;

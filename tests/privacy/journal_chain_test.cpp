@@ -11,6 +11,7 @@
 #include <fstream>
 #include <thread>
 
+#include "sotto/core/file_system.hpp"
 #include "tests/support/journals.hpp"
 
 namespace sotto {
@@ -186,6 +187,65 @@ TEST(JournalChain, AFinishedRunIsNotContinued) {
   const auto again = Ledger::open(options);
   ASSERT_FALSE(again);
   EXPECT_THAT(again.error().message, HasSubstr("has finished"));
+}
+
+/// A disk that takes its time to sync, during which somebody changes the first line.
+class SlowSync final : public FileSystem {
+ public:
+  explicit SlowSync(std::string path) : path_(std::move(path)) {}
+  int sync_data(int file) override {
+    if (edits > 0 && edits-- == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // more than a tick
+      std::fstream journal(path_, std::ios::in | std::ios::out | std::ios::binary);
+      journal.seekp(20);
+      journal.put('~');
+    }
+    return FileSystem::sync_data(file);
+  }
+  int edits = 0;  ///< the sync that it happens in, counted from the next
+
+ private:
+  std::string path_;
+};
+
+TEST(JournalChain, AnEditDuringASyncEndsTheRun) {
+  const TempDir dir;
+  SlowSync disk(dir.file("m.journal"));
+  const FileSystemInUse in_use(disk);
+  auto ledger = Ledger::open(planned(dir));
+  ASSERT_TRUE(ledger);
+  disk.edits = 1;
+  ASSERT_TRUE(ledger->charge(Event::gaussian(9, kRelation), 2));
+  ASSERT_EQ(disk.edits, 0);
+  const auto charged = ledger->charge(Event::gaussian(9, kRelation), 2);
+  ASSERT_FALSE(charged);
+  EXPECT_THAT(charged.error().message, HasSubstr("was changed by another program"));
+}
+
+// Not even if its times were put back: the last line is written only after all others were read.
+TEST(JournalChain, AnEditThatNothingShowsIsFoundAtTheEnd) {
+  const TempDir dir;
+  auto ledger = Ledger::open(planned(dir));
+  ASSERT_TRUE(ledger);
+  ASSERT_TRUE(ledger->charge(Event::gaussian(9, kRelation), 2));
+  class StoppedClock final : public FileSystem {
+   public:
+    int stat(int file, struct stat& facts) override {
+      const int result = FileSystem::stat(file, facts);
+      facts.st_ctim = facts.st_mtim = {1, 0};
+      return result;
+    }
+  } disk;
+  const FileSystemInUse in_use(disk);
+  ASSERT_TRUE(ledger->charge(Event::gaussian(9, kRelation), 2));
+  {
+    std::fstream file(dir.file("m.journal"), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(20);
+    file.put('~');
+  }
+  const auto closed = ledger->close("finished");
+  ASSERT_FALSE(closed);
+  EXPECT_THAT(closed.error().message, HasSubstr("was changed by another program"));
 }
 
 // The size stays, and so does the file: only the time of its change tells.

@@ -168,6 +168,13 @@ TEST(RunPage, ShowsCertificates) {
               AllOf(HasSubstr("(0.06, 0.245)-second-order point: certified"),
                     HasSubstr("at most 0.031"),
                     HasSubstr("0.5 ± 0.1 with 95 % confidence")));
+  record.certificate = Certificate{};
+  record.certificate->verdict = "refused";
+  record.certificate->reason = "the budget is spent";
+  EXPECT_THAT(page_of(record),
+              AllOf(HasSubstr("second-order point: refused"),
+                    HasSubstr("the budget is spent"),
+                    Not(HasSubstr("smallest curvature"))));
 }
 
 TEST(RunPage, CutsLongListsOfEvents) {

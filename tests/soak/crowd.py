@@ -34,7 +34,7 @@ def one_crowd(sotto, folder, rows, numbers, references, options):
         try:
             code = process.end()
             require(code == 0, f"exit code {code}: {process.told()}")
-            trial.after(process.last_step(), trial.recorded_steps())
+            trial.after_success(process)
             facts = trial.ended()
             require(facts["record"] and not facts["lost"], "no record, or something was lost, though nothing was interrupted")
             same += facts.get("same_weights", False)

@@ -117,9 +117,7 @@ def lane(trial, numbers, counts):
         counts.add("lives")
         require(code in (0, -9), f"exit code {code}: {process.told()}")
         if code == 0:
-            finished_before = "has finished" in process.text
-            counts.add("found_finished", finished_before)
-            trial.after(process.last_step(), 0 if finished_before else trial.recorded_steps())
+            counts.add("found_finished", trial.after_success(process))
             return end(trial, counts)
         trial.kills += 1
         trial.deaths += 1

@@ -163,7 +163,7 @@ def one_run(sotto, numbers, name, trial, floor, neighbour, facts, messages):
         facts[f"exit_{code}"] += 1
         facts["by_case"][name][f"exit_{code}"] += 1
         if code == 0:
-            trial.after(process.last_step(), trial.recorded_steps())
+            trial.after_success(process)
             return
         said = process.told().startswith("sotto: ")
         require(said, f"exit code 6 under '{kind}' without a message: {process.text[-500:]}")

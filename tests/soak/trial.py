@@ -330,6 +330,12 @@ class Trial:
                 json.load(file)  # whole, or not there
         return now
 
+    def after_success(self, process):
+        """After a life that ended with 0. Whether it found that its run had finished, and released nothing."""
+        found_finished = "has finished" in process.text
+        self.after(process.last_step(), 0 if found_finished else self.recorded_steps())
+        return found_finished
+
     def check_journal(self, checkpoint):
         if not self.private:
             require(not os.path.exists(self.files.journal), "a run that is not private has a journal")
