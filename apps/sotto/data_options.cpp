@@ -26,7 +26,8 @@ std::string unit_of(const Schema& schema) {
 void DataArguments::add_to(Verb& verb) {
   verb.add_input("--schema",
                  schema_path,
-                 "TOML file that declares a CSV file's columns and public bounds (docs/data.md)")
+                 "TOML file that declares a CSV file's columns and public bounds "
+                 "(docs/reference/schema.md)")
       ->group("Data");
   verb.add_word("--format",
                 format,

@@ -9,7 +9,7 @@ import subprocess
 HERE = pathlib.Path(__file__).parent
 RESULTS = HERE.parent / "results" / "first_order_curves.jsonl"
 
-NON_PRIVATE = 0.3330  # test objective of the non-private optimum, docs/methods/auto.md
+NON_PRIVATE = 0.3330  # test objective of the non-private optimum, docs/studies/first_order.md
 # [WJEG23] Table 2: passes, test objective, gradient norm
 PRINTED = {
     ("dp-gd", 0.2): (20, 0.4155, 0.0953),

@@ -1,4 +1,4 @@
-"""Tables of docs/second_order.md (printed) and the data of its plot, from docs/results. Run from the project's folder."""
+"""Tables of docs/studies/second_order.md (printed) and the data of its plot, from docs/results. Run from the project's folder."""
 
 import json
 

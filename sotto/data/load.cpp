@@ -94,7 +94,7 @@ Expected<LoadedData> load_table(const LoadOptions& options) {
           ErrorKind::kUsage,
           fmt::format("{}: a CSV file needs a schema that declares its columns, their bounds "
                       "and categories: taken from the rows they would leak. Give "
-                      "--schema FILE.toml (see docs/data.md).",
+                      "--schema FILE.toml (see docs/reference/schema.md).",
                       options.path));
     SOTTO_ASSIGN(const Schema schema, Schema::load(options.schema));
     return read_csv(options.path, schema, options);
