@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pictures for the pages of the first-order methods: docs/results/first_order_curves.jsonl to one SVG a
+"""Pictures for the pages of the first-order methods: docs/results/first_order_curves.jsonl to one SVG per
 method, through gnuplot. The data file comes from ./dev bench utility-first-order (its third program)."""
 
 import json
