@@ -2,7 +2,7 @@
 // runs, on a9a and ijcnn1 (logistic loss + nonconvex:1e-3, delta 1e-5, replace-one), beside what
 // was published for a9a [WJEG23]. All settings are the methods' own defaults: rules from public
 // facts. How their constants were found, on which data, and what a9a had to do with it:
-// docs/methods/auto.md.
+// docs/studies/first_order.md.
 //
 // Resumable: finished rows are kept in build/utility_first_order.jsonl (or the file named as the
 // argument) and not run again while their settings stay the same.

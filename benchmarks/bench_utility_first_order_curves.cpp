@@ -1,10 +1,11 @@
-// Test objective and gradient norm along the way, for the plots of docs/methods: every private
-// first-order method on a9a with its defaults (logistic + nonconvex:1e-3, delta 1e-5, replace-one),
-// mean and 95 % band of 20 runs, against passes over the data. Every iterate is a released value;
-// the gradient norm on the training rows is not, and is computed here for the plot only.
+// Test objective and gradient norm along the way, for the plots of docs/reference/methods: every
+// private first-order method on a9a with its defaults (logistic + nonconvex:1e-3, delta 1e-5,
+// replace-one), mean and 95 % band of 20 runs, against passes over the data. Every iterate is a
+// released value; the gradient norm on the training rows is not, and is computed here for the plot
+// only.
 //
 // Resumable: finished curves are kept in build/utility_first_order_curves.jsonl (or the file named
-// as the argument). docs/plots/first_order.gp turns that file into pictures.
+// as the argument). docs/plots/first_order.py turns that file into pictures.
 
 #include <fmt/format.h>
 

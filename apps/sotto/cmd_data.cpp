@@ -218,7 +218,8 @@ Action add_data(Verb& app) {
   a->data.add_rows(*convert_verb, "FILE", a->path, "input")->required();
   add_table_output(*convert_verb, "OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy")->required();
   auto* phase_verb = verb->add_subcommand(
-      "phase-retrieval", "make a problem with a strict saddle at 0 (docs/data.md)");
+      "phase-retrieval",
+      "make a problem with a strict saddle at 0 (docs/reference/synthetic_data.md)");
   add_table_output(*phase_verb, "OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy")->required();
   phase_verb->add_option("--rows", a->phase.rows, "rows")->capture_default_str();
   phase_verb->add_option("--dim", a->phase.dim, "features")->capture_default_str();
@@ -231,7 +232,8 @@ Action add_data(Verb& app) {
   phase_verb->add_option("--label-bound", a->phase.label_bound, "labels are clamped to [0, this]")
       ->capture_default_str();
   auto* make_verb = verb->add_subcommand(
-      "make", "write made-up rows of a linear model with a known truth (docs/data.md)");
+      "make",
+      "write made-up rows of a linear model with a known truth (docs/reference/synthetic_data.md)");
   make_verb->add_word("KIND", a->made.kind, "linear, signs or sparse")->required();
   add_table_output(*make_verb, "OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy")->required();
   make_verb->add_option("--rows", a->made.rows, "number of rows")->capture_default_str();

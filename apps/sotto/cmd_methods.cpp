@@ -34,8 +34,8 @@ void print_table() {
 void print_method(const MethodInfo& method) {
   tell("{}: {}\n", method.name, method.summary);
   tell("needs {}; {}\n", method.needs, method.guarantees);
-  if (!method.source.empty()) tell("source {} (docs/bibliography.md)\n", method.source);
-  tell("page docs/methods/{}.md\n\n", method.page);
+  if (!method.source.empty()) tell("source {} (docs/background/bibliography.md)\n", method.source);
+  tell("page docs/reference/methods/{}.md\n\n", method.page);
   std::size_t width = 6;
   for (const auto& option : method.options) width = std::max(width, dashed(option.name).size());
   tell("{:<{}}  {:<9} {:<9} {}\n", "option", width, "type", "default", "meaning");

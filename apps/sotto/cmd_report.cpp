@@ -85,7 +85,7 @@ Action add_report(Verb& app) {
 One run: the privacy statement in plain words, the budget over time, released values, metrics on public rows,
 settings with their origin, events, versions, and the command. Several: the same side by side, curves in one chart.
 Each record is verified first; a contradiction is shown in red, with exit code 5.
-The page is one file without any connection to the outside; docs/reports.md describes it and the record.
+The page is one file without any connection to the outside; docs/guide/reports.md describes it and the record.
 
   sotto train --epsilon 1 --delta 1e-6 --dim 123 --row-norm 3.74 --record run.json a9a.gz model.json
   sotto report run.json

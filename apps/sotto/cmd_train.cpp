@@ -321,7 +321,7 @@ With only --epsilon, --delta and the bound on the rows, every other setting foll
 
 Every charge is written to MODEL.journal before its answer exists.
 
-A long run that may be interrupted (docs/checkpoints.md): the same command starts it and goes on with it.
+A long run that may be interrupted (docs/guide/checkpoints.md): the same command starts it and goes on with it.
 ^C ends it after the current step with exit code 130 and its state in the file.
 
   sotto train --checkpoint run.ckpt --resume ... DATA MODEL)");

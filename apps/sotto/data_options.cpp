@@ -12,7 +12,8 @@ namespace sotto::app {
 void DataArguments::add_to(Verb& verb) {
   verb.add_input("--schema",
                  schema_path,
-                 "TOML file that declares a CSV file's columns and public bounds (docs/data.md)")
+                 "TOML file that declares a CSV file's columns and public bounds "
+                 "(docs/reference/schema.md)")
       ->group("Data");
   verb.add_word("--format",
                 format,

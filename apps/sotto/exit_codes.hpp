@@ -4,7 +4,7 @@
 
 namespace sotto::app {
 
-/// The documented exit codes (README, `sotto --help`).
+/// The documented exit codes (docs/reference/exit_codes.md, `sotto --help`).
 enum ExitCode : int {
   kSuccess = 0,
   kNoUsableModel = 1,

@@ -33,11 +33,11 @@ void NetworkArguments::add_to(Verb& verb) {
   verb.reads("--model", [this] {
     return is_builtin_network(model) ? std::vector<std::string>() : std::vector{model};
   });
-  verb.add_word(
-          "--model",
-          model,
-          "a network instead of a linear model: mnist-cnn4, cifar-cnn5, cifar-cnn6, "
-          "softmax, mlp:WIDTH,WIDTH, a model file or the layers of an ONNX file (docs/networks.md)")
+  verb.add_word("--model",
+                model,
+                "a network instead of a linear model: mnist-cnn4, cifar-cnn5, cifar-cnn6, "
+                "softmax, mlp:WIDTH,WIDTH, a model file or the layers of an ONNX file "
+                "(docs/guide/networks.md)")
       ->group("Network");
   verb.add_option("--initial-seed", initial_seed, "public seed of the initial weights")
       ->capture_default_str()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pictures for the pages of the first-order methods: docs/results/first_order_curves.jsonl to one SVG a
+"""Pictures for the pages of the first-order methods: docs/results/first_order_curves.jsonl to one SVG per
 method, through gnuplot. The data file comes from ./dev bench utility-first-order (its third program)."""
 
 import json
@@ -9,7 +9,7 @@ import subprocess
 HERE = pathlib.Path(__file__).parent
 RESULTS = HERE.parent / "results" / "first_order_curves.jsonl"
 
-NON_PRIVATE = 0.3330  # test objective of the non-private optimum, docs/methods/auto.md
+NON_PRIVATE = 0.3330  # test objective of the non-private optimum, docs/studies/first_order.md
 # [WJEG23] Table 2: passes, test objective, gradient norm
 PRINTED = {
     ("dp-gd", 0.2): (20, 0.4155, 0.0953),

@@ -1,4 +1,4 @@
-"""Tables of docs/second_order.md (printed) and the data of its plot, from docs/results. Run from the project's folder."""
+"""Tables of docs/studies/second_order.md (printed) and the data of its plot, from docs/results. Run from the project's folder."""
 
 import json
 
@@ -36,7 +36,7 @@ for data in ("ijcnn1", "covertype"):
 # Cells of 100 runs with fresh seeds are the best of a batch's grid; dp-tr, 2opt-ls and opt have one setting.
 with open("docs/results/utility_second_order_saddles.dat", "w") as out:
     groups = {}
-    print("\n| rows a release | first order | passes | gradient | second order | passes | gradient |\n|---|---|---|---|---|---|---|")
+    print("\n| rows per release | first order | passes | gradient | second order | passes | gradient |\n|---|---|---|---|---|---|---|")
     table = {}
     for key, cell in cells.items():
         if not key.startswith("saddle ") or cell["escaped"] < 0.95:

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "sotto/audit/record_checks.hpp"
-#include "sotto/geometry/loss_info.hpp"
 #include "sotto/geometry/regularizer.hpp"
+#include "sotto/loss/loss_info.hpp"
 #include "sotto/optimizer/registry.hpp"
 
 namespace sotto {

@@ -99,7 +99,7 @@ Expected<Dataset> load_table(const LoadOptions& options) {
           ErrorKind::kUsage,
           fmt::format("{}: a CSV file needs a schema that declares its columns, their bounds "
                       "and categories: taken from the rows they would leak. Give "
-                      "--schema FILE.toml (see docs/data.md).",
+                      "--schema FILE.toml (see docs/reference/schema.md).",
                       options.path));
     SOTTO_ASSIGN(const Schema schema, read_schema(options));
     return read_csv(options.path, schema, options);

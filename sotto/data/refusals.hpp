@@ -17,7 +17,7 @@ enum class Misfits {
 
 /// The rows that do not fit: the one place where what a row is decides what anybody is told. The
 /// message is for the eyes of the data's holder and no part of what a private run releases
-/// (docs/data.md). Texts state rules and never a value.
+/// (docs/guide/data.md). Texts state rules and never a value.
 class Refusals {
  public:
   static constexpr std::int64_t kShown = 10;

@@ -18,7 +18,7 @@ namespace sotto {
 /// Turns the fields of one CSV row into a table row, by the schema's rules alone:
 /// numeric: (value - min) / (max - min) in [0, 1], values outside the bounds clamped; categorical:
 /// one-hot; a value outside its list is its "other" feature or all zeros; missing values: see
-/// docs/data.md. The label becomes -1 / +1, a class number, or the clamped number.
+/// docs/reference/schema.md. The label becomes -1 / +1, a class number, or the clamped number.
 class RowEncoder {
  public:
   /// `fields[c]` is the place of the schema's column c among the fields of a row. Rows are encoded

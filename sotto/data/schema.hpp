@@ -11,8 +11,8 @@
 namespace sotto {
 
 /// What a CSV file's columns mean, with the public bounds and lists that encoding needs; read from
-/// TOML (docs/data.md). Everything in it is declared by a person and public: nothing is ever taken
-/// from rows, because bounds or categories found in the rows would tell about them.
+/// TOML (docs/reference/schema.md). Everything in it is declared by a person and public: nothing is
+/// ever taken from rows, because bounds or categories found in the rows would tell about them.
 struct Schema {
   enum class Kind { kNumeric, kCategorical, kOneHot, kLabel, kIgnore, kUnit };
   enum class Label { kTwoClasses, kClasses, kNumeric };

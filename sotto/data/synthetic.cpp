@@ -18,7 +18,7 @@
 namespace sotto {
 namespace {
 
-constexpr const char* kSchema = R"(# Made-up census records; see docs/data.md.
+constexpr const char* kSchema = R"(# Made-up census records; see docs/reference/synthetic_data.md.
 
 [file]
 header = true

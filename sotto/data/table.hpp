@@ -21,9 +21,9 @@ namespace sotto {
 /// A *unit* is what the guarantee protects: a row, or all rows of one person. Rows of one unit are
 /// contiguous. All values and labels are finite.
 ///
-/// A *null unit* is one whose record did not fit the declaration (docs/data.md). It keeps its place
-/// among the units, owns one row of zeros, and contributes nothing: whoever sums over units gives
-/// it weight 0 in gradients, losses, Hessians and counts alike.
+/// A *null unit* is one whose record did not fit the declaration (docs/guide/data.md). It keeps its
+/// place among the units, owns one row of zeros, and contributes nothing: whoever sums over units
+/// gives it weight 0 in gradients, losses, Hessians and counts alike.
 class Table {
  public:
   PrivateCount rows() const { return rows_; }

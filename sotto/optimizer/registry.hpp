@@ -44,7 +44,7 @@ struct MethodInfo {
   std::string guarantees;
   bool is_private = true;
   std::string source;  ///< bibliography keys
-  std::string page;    ///< docs/methods/<page>.md
+  std::string page;    ///< docs/reference/methods/<page>.md
   std::vector<OptionInfo> options;
   std::function<Expected<ConfiguredMethod>(const GivenOptions&, const PublicFacts&)> configure;
   bool constraints = false;  ///< keeps the weights in the problem's constraint set

@@ -37,7 +37,7 @@ tl::unexpected<Error> refused(const std::string& where, const std::string& why) 
   return fail(ErrorKind::kBadData,
               fmt::format("{}: {}. Nobody can tell what was spent from a journal that lost "
                           "something: put back a copy from before it was damaged "
-                          "(docs/accounting.md).",
+                          "(docs/reference/journal.md).",
                           where,
                           why));
 }

@@ -119,7 +119,8 @@ struct RunRecord {
   std::optional<PopulationGradient> population;
 };
 
-/// The file format (docs/reports.md), version 1; later fields are optional for readers.
+/// The file format (docs/reference/run_record.md), version 1; later fields are optional for
+/// readers.
 nlohmann::json to_json(const RunRecord& record);
 
 /// Sotto's version, and those of the compiler and the libraries that numbers depend on.

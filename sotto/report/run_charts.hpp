@@ -9,7 +9,7 @@
 namespace sotto {
 
 // Charts of one run over its steps, or of several over their passes through the data. Released
-// values and public facts only; times are not drawn (docs/privacy_model.md).
+// values and public facts only; times are not drawn (docs/background/privacy_model.md).
 
 /// The epsilon of a plan that ends at each step, beside the budget; for one run under a filter the
 /// share of it that was used.

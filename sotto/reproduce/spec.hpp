@@ -122,7 +122,7 @@ struct SlopeSpec {
 
 struct ReproductionSpec {
   std::string name;
-  std::string paper;  ///< key in docs/bibliography.md
+  std::string paper;  ///< key in docs/background/bibliography.md
   std::string shows;  ///< `Table 2`
   std::string title;
   std::vector<std::string> columns;  ///< measures, in order

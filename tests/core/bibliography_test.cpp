@@ -1,4 +1,4 @@
-// Every citation key in code and documents stands in docs/bibliography.md.
+// Every citation key in code and documents stands in docs/background/bibliography.md.
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ std::set<std::string> keys_in(const std::string& text) {
 
 TEST(Bibliography, EveryKeyIsKnown) {
   const fs::path root(SOTTO_SOURCE_DIR);
-  const std::set<std::string> known = keys_in(text_of(root / "docs/bibliography.md"));
+  const std::set<std::string> known = keys_in(text_of(root / "docs/background/bibliography.md"));
   ASSERT_GT(known.size(), 20u);
   for (const char* folder : {"sotto", "apps", "docs", "tests", "benchmarks", "examples"})
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {

@@ -137,9 +137,10 @@ TEST(ClosedList, TheCoveringArrayCovers) {
   EXPECT_EQ(pairs(some), pairs(all));
 }
 
-/// The rows of the table in docs/privacy_model.md: what, where it comes from, compared as.
+/// The rows of the table in docs/background/privacy_model.md: what, where it comes from, compared
+/// as.
 std::vector<std::vector<std::string>> public_table() {
-  std::string text = source("docs/privacy_model.md");
+  std::string text = source("docs/background/privacy_model.md");
   const std::size_t begin = text.find("\n## What is public");
   EXPECT_NE(begin, text.npos);
   text = text.substr(begin, text.find("\n## ", begin + 4) - begin);

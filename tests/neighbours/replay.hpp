@@ -38,7 +38,7 @@ struct Sealed {
 /// What a run left behind.
 struct World {
   int exit_code = -1;
-  /// By the names of docs/privacy_model.md: model, record, journal, checkpoint, …
+  /// By the names of docs/background/privacy_model.md: model, record, journal, checkpoint, …
   std::map<std::string, std::string> artifacts;
   /// (event, claim, unit, sigma), one line each, in order.
   std::vector<std::string> releases;
@@ -58,7 +58,8 @@ struct MechanismLine {
 };
 extern const std::vector<MechanismLine> kMechanisms;
 
-/// Everything that `differences` compares, as the table in docs/privacy_model.md names it.
+/// Everything that `differences` compares, as the table in docs/background/privacy_model.md names
+/// it.
 extern const std::vector<std::string> kCompared;
 
 struct RunOptions {

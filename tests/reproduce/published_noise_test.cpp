@@ -235,7 +235,7 @@ TEST(PublishedNoise, UnknownNamesAndMissingFactsAreErrors) {
 
 TEST(PublishedNoise, EveryFormulaHasASourceInTheBibliography) {
   std::ostringstream text;
-  text << std::ifstream(std::string(SOTTO_SOURCE_DIR) + "/docs/bibliography.md").rdbuf();
+  text << std::ifstream(std::string(SOTTO_SOURCE_DIR) + "/docs/background/bibliography.md").rdbuf();
   for (const auto& formula : published_formulas()) {
     const std::string key = formula.source.substr(0, formula.source.find(']') + 1);
     EXPECT_NE(text.str().find("**" + key + "**"), std::string::npos) << formula.name;

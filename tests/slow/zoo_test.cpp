@@ -1,5 +1,5 @@
 // Every broken method must be caught, every correct one must pass. Prints the table of
-// docs/audit.md.
+// docs/studies/audit.md.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -17,7 +17,7 @@ from trial import CASES, Files, Process, Trial, Violation
 from trial import is_private, leftovers, make_reference, read_checkpoint, require, write_rows
 
 SHARE_OF_SAME_PATHS = 0.25
-# What a second process is told, by exit code (README: 4 nothing released, 6 files can't be written).
+# What a second process is told, by exit code (docs/reference/exit_codes.md).
 REFUSALS = {
     6: r"another run is writing to it",
     4: r"the run of this checkpoint has finished",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Sotto under load: killed again and again, in a crowd, and short of memory. Not a part of the tests, which must be
-quick; `./dev soak` runs it, docs/reliability.md says what came of it.
+quick; `./dev soak` runs it, docs/studies/soak.md says what came of it.
 
 Progress goes to standard error, one JSON line a part to standard output. Exit code 1 if an invariant does not hold;
 what shows it is kept in the work folder.

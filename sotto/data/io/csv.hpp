@@ -7,10 +7,10 @@
 
 namespace sotto {
 
-/// Reads a CSV file, plain or gzip, as its schema says (docs/data.md has the rules of encoding).
-/// Fields may stand in double quotes ("" is a quote inside) but not span lines; blanks around a
-/// field and blank lines don't count. With a header its names must be exactly the schema's, in any
-/// order; without one the columns are in the schema's order.
+/// Reads a CSV file, plain or gzip, as its schema says (docs/reference/schema.md has the rules of
+/// encoding). Fields may stand in double quotes ("" is a quote inside) but not span lines; blanks
+/// around a field and blank lines don't count. With a header its names must be exactly the
+/// schema's, in any order; without one the columns are in the schema's order.
 ///
 /// Class names and the declared bound on row norms come from the schema. `options.classes` must be
 /// empty. Layout kAuto: sparse if at most a quarter of the features can be non-zero.

@@ -73,7 +73,7 @@ struct NetworkSpec {
   bool operator==(const NetworkSpec&) const = default;
 };
 
-/// Reads a model file (docs/networks.md):
+/// Reads a model file (docs/reference/model_files.md):
 ///   input = [1, 28, 28]
 ///   mean = [0.1307]
 ///   deviation = [0.3081]

@@ -1,4 +1,5 @@
-// auto: picks a method from public facts. The rule and how it was found: docs/methods/auto.md.
+// auto: picks a method from public facts. The rule and how it was found:
+// docs/reference/methods/auto.md.
 
 #include <fmt/format.h>
 

@@ -38,9 +38,9 @@ void add_descent_options(OptionTable<DescentOptions>& table) {
 }
 
 // At w = 0 no row of norm R is clipped, with a tenth to spare: the bias of clipping sets in sharply
-// where labels are hard to tell (found on the diabetes data; see docs/methods/dp-gd.md).
+// where labels are hard to tell (found on the diabetes data; see docs/studies/first_order.md).
 double default_clip_radius(const PublicProblem& problem) {
-  if (problem.network) return 0.3;  // found on MNIST and CIFAR-10 (docs/networks.md)
+  if (problem.network) return 0.3;  // found on MNIST and CIFAR-10 (docs/studies/networks.md)
   const double R = std::isfinite(problem.row_norm) ? problem.row_norm : 1;
   return 1.1 * R * problem.loss.typical_first;
 }
@@ -57,7 +57,7 @@ Horizon horizon_of(const PublicFacts& facts, double clip_radius) {
   // Nothing public bounds a network's curvature, and most of its gradients are clipped: what
   // counts is how far clipped ones carry it, and that noise carries it away. Steps of 4 radii, and
   // the less of them the more noise, are what worked on MNIST and CIFAR-10, not a derived rule
-  // (docs/networks.md).
+  // (docs/studies/networks.md).
   if (problem.network) {
     const double reach = std::clamp(3000 / facts.single_release_multiplier, 300.0, 3000.0);
     return {clip_radius / 4, reach / clip_radius};

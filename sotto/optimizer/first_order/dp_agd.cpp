@@ -14,7 +14,7 @@
 //             epsilon²/8 and with half the noise where scores are monotone; the mean of all
 //             measurements by precision; the regularizer is exact and part of both choices; one
 //             budget in zCDP is split, with shares, clips and first steps of our own
-//             (docs/methods/dp-agd.md)
+//             (docs/reference/methods/dp-agd.md)
 //
 // letter     meaning                                    option
 // rho_g      a gradient's budget at first               splits, selection_share

@@ -29,7 +29,8 @@ namespace sotto {
 //             regularizer is neither clipped nor noised, its rough part a prox step; the output is
 //             the last iterate or the tail average (both free), a random one of those after a
 //             step, whose number is drawn first so that only the steps up to it are paid for, or
-//             the best of some (charged); T from a horizon (docs/methods/dp-gd.md, dp-sgd.md)
+//             the best of some (charged); T from a horizon (docs/reference/methods/dp-gd.md,
+//             dp-sgd.md)
 //
 // letter  meaning                        option
 // T       number of steps                steps
@@ -91,7 +92,7 @@ Horizon horizon_of(const PublicFacts& facts, double clip_radius);
 double default_clip_radius(const PublicProblem& problem);
 
 /// Fills what the user left open, from public facts only; the rule is described in
-/// docs/methods/dp-gd.md.
+/// docs/reference/methods/dp-gd.md.
 DescentOptions with_defaults(DescentOptions options, const PublicFacts& facts);
 
 }  // namespace sotto

@@ -12,7 +12,7 @@
 // Differs     calibrated for the R steps that are made, not for T; batches of any size with
 //             numerical accounting (the paper's one record at a time: expected_batch 1, sampling
 //             fixed_size); T from a horizon instead of n²; returns the iterate after step R;
-//             clipping enforces the Lipschitz bound (docs/methods/rrpsgd.md)
+//             clipping enforces the Lipschitz bound (docs/reference/methods/rrpsgd.md)
 
 #include <fmt/format.h>
 

@@ -28,7 +28,7 @@ namespace sotto {
 //             unspecified O; any bounded set, not only centrally symmetric ones; a smooth r, where
 //             the paper has none; the last iterate, or a random one of those after a step, drawn
 //             first; dp-fw-l1 adds Gaussian noise instead where the rows' geometry makes that
-//             better (docs/methods/dp-fw-l2.md, dp-fw-l1.md)
+//             better (docs/reference/methods/dp-fw-l2.md, dp-fw-l1.md)
 //
 // letter   meaning       default
 // T        steps         sqrt(2 h K) / (error of a step with the whole budget), in [10, 5000]

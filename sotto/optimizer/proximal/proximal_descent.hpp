@@ -26,7 +26,7 @@ namespace sotto {
 //             prox and projection that are exact; the last iterate, or a random one of those after
 //             a step, drawn first so that only the steps up to it are paid for; starts at 0 or the
 //             center; dp-pmd: three maps, steps in the map's norm instead of units of the set
-//             (docs/methods/dp-pgd.md, dp-pmd.md)
+//             (docs/reference/methods/dp-pgd.md, dp-pmd.md)
 //
 // letter   meaning           default
 // T        steps             2 sqrt(L h) n / (s C z1), s = sqrt(d), or sqrt(2 ln 2d) where the map

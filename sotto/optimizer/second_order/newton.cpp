@@ -9,7 +9,8 @@
 // Privacy     gaussian(z_1), …, gaussian(z_T), z_t = z / sqrt(s_t), fixed before the run
 // Guarantee   (epsilon, delta)-DP; no rate
 // Source      own: joint release at no extra cost for logistic loss and symmetric noise of
-//             docs/methods/dp-newton.md; compare [AMBL23], and [GHST23] for its eigenvalue floor
+//             docs/reference/methods/dp-newton.md; compare [AMBL23], and [GHST23] for its
+//             eigenvalue floor
 // Differs     -
 //
 // letter  meaning                                 option
