@@ -29,6 +29,15 @@ Expected<Dataset> Family::read(LoadOptions options) const {
   return rows;
 }
 
+Expected<std::vector<std::string>> Family::predict(const Table& rows, const Vector& all) const {
+  SOTTO_ASSIGN(const auto numbers, outputs(rows, all));
+  const auto each = static_cast<std::size_t>(width());
+  std::vector<std::string> result;
+  for (std::size_t begin = 0; begin < numbers.size(); begin += each)
+    result.push_back(prediction({numbers.data() + begin, each}));
+  return result;
+}
+
 void Family::describe_names(Model& model) const {
   model.class_names = class_names_;
   model.feature_names = feature_names_;

@@ -52,6 +52,8 @@ class Family {
   virtual std::int64_t width() const { return 1; }
   /// The predicted class, or the number.
   virtual std::string prediction(std::span<const double> outputs) const = 0;
+  /// Of every row.
+  Expected<std::vector<std::string>> predict(const Table& rows, const Vector& all) const;
   /// Of the second of two classes, or of each of more. kUsage if the model has none.
   virtual Expected<void> check_probabilities() const = 0;
   virtual std::vector<double> probabilities(std::span<const double> outputs) const = 0;

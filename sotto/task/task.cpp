@@ -71,19 +71,35 @@ Expected<Dataset> read_for(const NamedNetwork& named, const TaskOptions& options
 }  // namespace
 
 Expected<Task> Task::open(const TaskOptions& options) {
-  return options.network.model.empty() ? open_linear(options) : open_network(options);
+  if (options.network.model.empty()) {
+    SOTTO_TRY(linear_model(options));  // what is wrong with it is said before the rows are read
+    LoadOptions rows = options.rows;
+    rows.labels = loss_info(options.loss).classification ? LabelKind::kBinary : LabelKind::kReal;
+    rows.public_rows = !options.is_private;
+    SOTTO_ASSIGN(Dataset data, load_table(rows));
+    return of_linear(std::move(data), options);
+  }
+  SOTTO_TRY(check_network(options));
+  SOTTO_ASSIGN(const bool numbers, predicts_numbers(options.loss));
+  SOTTO_ASSIGN(NamedNetwork named, named_network(options.network, numbers));
+  SOTTO_ASSIGN(Dataset data, read_for(named, options));
+  return of_network(std::move(data), std::move(named), options);
+}
+
+Expected<Task> Task::of(Dataset rows, const TaskOptions& options) {
+  if (options.network.model.empty()) return of_linear(std::move(rows), options);
+  SOTTO_TRY(check_network(options));
+  SOTTO_ASSIGN(const bool numbers, predicts_numbers(options.loss));
+  SOTTO_ASSIGN(NamedNetwork named, named_network(options.network, numbers));
+  return of_network(std::move(rows), std::move(named), options);
 }
 
 Expected<Task> Task::declare(const TaskOptions& options) {
   return options.network.model.empty() ? declare_linear(options) : declare_network(options);
 }
 
-Expected<Task> Task::open_linear(const TaskOptions& options) {
+Expected<Task> Task::of_linear(Dataset data, const TaskOptions& options) {
   SOTTO_ASSIGN(LinearModel linear, linear_model(options));
-  LoadOptions rows = options.rows;
-  rows.labels = loss_info(linear.loss).classification ? LabelKind::kBinary : LabelKind::kReal;
-  rows.public_rows = !options.is_private;
-  SOTTO_ASSIGN(Dataset data, load_table(rows));
   SOTTO_TRY(check_names(data));
   linear.features = data.table.dim() - (linear.bias ? 1 : 0);
   if (linear.row_norm == 0) linear.row_norm = data.row_norm_bound;
@@ -130,11 +146,7 @@ Expected<Task> Task::declare_linear(const TaskOptions& options) {
   return task;
 }
 
-Expected<Task> Task::open_network(const TaskOptions& options) {
-  SOTTO_TRY(check_network(options));
-  SOTTO_ASSIGN(const bool numbers, predicts_numbers(options.loss));
-  SOTTO_ASSIGN(NamedNetwork named, named_network(options.network, numbers));
-  SOTTO_ASSIGN(Dataset data, read_for(named, options));
+Expected<Task> Task::of_network(Dataset data, NamedNetwork named, const TaskOptions& options) {
   SOTTO_TRY(check_names(data));
   SOTTO_ASSIGN(
       NetworkSpec spec,
@@ -260,6 +272,40 @@ Expected<PreparedRun> prepare(const Task& task, const TrainOptions& options) {
         "dp-fw-l2 "
         "and dp-fw-l1 also take --row-max.");
   return prepare(problem, options);
+}
+
+Expected<void> Trained::keep(const std::string& path) {
+  SOTTO_TRY(save_model(model, path));
+  if (ledger) SOTTO_TRY(ledger->close(kFinished));
+  return checkpoint.remove();
+}
+
+Expected<Trained> train(Task& task, TrainOptions options, Observer& observer) {
+  options.unit = task.unit();
+  for (const auto& fact : task.family().facts()) options.checkpoint.facts.push_back(fact);
+  SOTTO_ASSIGN(PreparedRun prepared, prepare(task, options));
+  SOTTO_ASSIGN(const Engine* engine, task.engine());
+  Trained trained;
+  trained.model = task.model(prepared.method->name);
+  SOTTO_ASSIGN(TrainResult result,
+               train(*engine, task.problem(), options, std::move(prepared), observer));
+  if (result.interrupted)
+    return fail(ErrorKind::kInterrupted,
+                "the run was stopped before its last step; there is no model. What it released is "
+                "charged.");
+  task.family().put(result.w, trained.model.w);
+  trained.record = std::move(result.record);
+  task.family().describe(trained.record);
+  trained.model.privacy = trained.record.privacy;
+  trained.model.certificate = trained.record.certificate;
+  trained.ledger = std::move(result.ledger);
+  trained.checkpoint = std::move(result.checkpoint);
+  return trained;
+}
+
+Expected<Trained> train(Task& task, TrainOptions options) {
+  NoObserver nobody;
+  return train(task, std::move(options), nobody);
 }
 
 }  // namespace sotto

@@ -36,6 +36,9 @@ class Task {
   /// Reads the rows. Fails as load_table does, and on options that don't fit each other or the
   /// rows' public facts.
   static Expected<Task> open(const TaskOptions& options);
+  /// The same of rows that a program has already: `options.rows` says how they were encoded (bias,
+  /// row norm).
+  static Expected<Task> of(Dataset rows, const TaskOptions& options);
 
   /// From declarations alone: for plans and prices. Such a task has no rows to train on. Only for a
   /// network that fits itself to the rows, or whose units are not declared, are they counted, and
@@ -67,8 +70,8 @@ class Task {
 
  private:
   Task() = default;
-  static Expected<Task> open_linear(const TaskOptions& options);
-  static Expected<Task> open_network(const TaskOptions& options);
+  static Expected<Task> of_linear(Dataset rows, const TaskOptions& options);
+  static Expected<Task> of_network(Dataset rows, NamedNetwork named, const TaskOptions& options);
   static Expected<Task> declare_linear(const TaskOptions& options);
   static Expected<Task> declare_network(const TaskOptions& options);
 
@@ -85,5 +88,21 @@ class Task {
 /// prepare() of the task's public problem. A linear model without a declared bound on its rows is
 /// refused (kUsage) unless every setting that would follow from it is given.
 Expected<PreparedRun> prepare(const Task& task, const TrainOptions& options);
+
+/// A run that came to its end: its model, and all that may be told about it.
+struct Trained {
+  Model model;
+  RunRecord record;
+  std::optional<Ledger> ledger;  ///< of a private run; its journal is open until the model is kept
+  CheckpointFile checkpoint;
+
+  /// Saves the model, then closes the run in its journal, then removes the checkpoint: in this
+  /// order nothing that was paid for is lost.
+  Expected<void> keep(const std::string& path);
+};
+
+/// Prepares and runs. kInterrupted is not an error of `options`: the observer stopped it.
+Expected<Trained> train(Task& task, TrainOptions options, Observer& observer);
+Expected<Trained> train(Task& task, TrainOptions options);
 
 }  // namespace sotto
