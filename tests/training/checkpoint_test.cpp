@@ -166,7 +166,7 @@ std::vector<Case> cases() {
       search("2opt-b", {{"expected_batch", "20"}}),
       search("2opt-ls", {{"candidates", "3"}}),
       search("dp-gd-sosp"),
-      // How many steps there are is an answer, which a run that goes on doesn't ask for again.
+      // How many steps there are is an answer, which a resumed run doesn't ask for again.
       {"dp-gd-sosp",
        {{"gradient_tolerance", "0.3"}, {"precision", "2"}},
        nullptr,

@@ -55,7 +55,7 @@ class GapCertifier {
   std::optional<Event> event(double total_multiplier, const PublicProblem& problem) const;
   std::int64_t noise_samples() const { return options_.certificate_share > 0 ? 1 : 0; }
   /// The result with its certificate, if one is wanted; without, where the budget is gone, which
-  /// only a run that had to repeat steps can meet, or one that is to go on later.
+  /// only a run that had to repeat steps can meet, or one that was interrupted to be resumed.
   Expected<OptimizerResult> certified(OptimizerResult result,
                                       Oracle& oracle,
                                       double total_multiplier) const;

@@ -42,8 +42,8 @@ class Steps {
   Steps& operator=(const Steps&) = delete;
 
   /// Once, before the first step. `state` visits all else that the loop carries from one step to
-  /// the next, and must stay valid as long as this object is used. Afterwards the run may be an
-  /// earlier one that goes on: made() tells.
+  /// the next, and must stay valid as long as this object is used. Of a resumed run, made() is then
+  /// above 0.
   Expected<void> begin(Archived state) {
     return observer_.begin([this, state = std::move(state)](Archive& archive) {
       archive("planned", planned_, 1, planned_)("step", made_, 1, planned_);

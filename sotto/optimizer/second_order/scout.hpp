@@ -96,8 +96,8 @@ class Scout {
   double last_rho() const { return last_rho_; }
 
   /// Begins a search at `w` that carries `expected_norm` from step to step. Plans the steps T that
-  /// the options or the gap allow, `least_decrease` a step; a gap that is not public is measured
-  /// and paid for, unless the run is one that goes on.
+  /// the options or the gap allow, `least_decrease` per step; a gap that is not public is measured
+  /// and paid for, unless the run is resumed.
   Expected<void> begin(Steps& steps, Vector& w, double& expected_norm, double least_decrease);
 
   /// The result with a certificate by a fresh release with the share kept for it; without one if no
