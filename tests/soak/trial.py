@@ -32,7 +32,7 @@ def case(method, steps, *more, epsilon="2"):
 def search(method, *more):
     """A search with enough budget and a tolerance so fine that it makes some steps, with a Hessian now and then."""
     fine = ["--gradient-tolerance", "0.03", "--curvature-floor", "off", "--precision", "2"]
-    return case(method, 30, *fine, *more, *LINEAR, epsilon="50")
+    return case(method, 30, *fine, *more, *LINEAR, epsilon="15")
 
 
 # All methods, on linear models and on networks. Each releases at least one answer per step.

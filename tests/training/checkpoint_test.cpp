@@ -78,9 +78,9 @@ struct Case {
 /// logistic loss has no saddles.
 Case search(const std::string& method, GivenOptions more = {}) {
   GivenOptions given = {{"steps", "5"},
-                        {"gradient_tolerance", "0.05"},
+                        {"gradient_tolerance", "0.1"},
                         {"curvature_tolerance", "0.5"},
-                        {"precision", "2"},
+                        {"precision", "3"},
                         {"curvature_floor", "off"}};
   given.insert(given.end(), more.begin(), more.end());
   return {method, std::move(given)};
@@ -152,7 +152,7 @@ std::vector<Case> cases() {
       search("dp-tr"),
       // The scale of a Hessian that is only there to step with is found once for many steps.
       {"dp-tr",
-       {{"steps", "6"}, {"gradient_tolerance", "0.05"}, {"precision", "2"}, {"radius", "0.05"}}},
+       {{"steps", "6"}, {"gradient_tolerance", "0.1"}, {"precision", "3"}, {"radius", "0.05"}}},
       search("dp-tr", {{"solver", "lanczos"}, {"products", "3"}}),
       search("dp-tr-b", {{"expected_batch", "20"}}),
       search("dp-str", {{"expected_batch", "30"}}),
@@ -168,7 +168,7 @@ std::vector<Case> cases() {
       search("dp-gd-sosp"),
       // How many steps there are is an answer, which a resumed run doesn't ask for again.
       {"dp-gd-sosp",
-       {{"gradient_tolerance", "0.3"}, {"precision", "2"}},
+       {{"gradient_tolerance", "0.3"}, {"precision", "3"}},
        nullptr,
        LossKind::kSquared},
   };
