@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <ostream>
 #include <random>
 #include <set>
 #include <thread>
@@ -73,6 +74,9 @@ struct Case {
 
   Trial trial() const { return Trial(method, given, 7, set, loss); }
 };
+
+/// Without it a test's name would tell addresses.
+void PrintTo(const Case& each, std::ostream* out) { *out << each.method; }
 
 /// A search with a tolerance below the gradients that it meets. Hessians are asked for although a
 /// logistic loss has no saddles.

@@ -10,20 +10,17 @@
 
 namespace sotto {
 
-OptimizerResult Scout::certified(OptimizerResult result) {
-  if (reserve_ <= 0) return result;
-  auto certificate = certify_now(result.w);
-  if (certificate) {
-    result.certificate = *std::move(certificate);
-    return result;
-  }
-  Certificate& refused = result.certificate.emplace();
+std::optional<Certificate> Scout::certify(const Vector& w) {
+  if (reserve_ <= 0) return std::nullopt;
+  auto certificate = certify_now(w);
+  if (certificate) return *std::move(certificate);
+  Certificate refused;
   refused.confidence = options_.certificate_confidence;
   refused.gradient_tolerance = *options_.gradient_tolerance;
   refused.curvature_tolerance = *options_.curvature_tolerance;
   refused.verdict = "refused";
   refused.reason = certificate.error().message;
-  return result;
+  return refused;
 }
 
 Expected<Certificate> Scout::certify_now(const Vector& w) {

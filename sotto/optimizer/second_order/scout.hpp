@@ -100,10 +100,13 @@ class Scout {
   /// and paid for, unless the run is resumed.
   Expected<void> begin(Steps& steps, Vector& w, double& expected_norm, double least_decrease);
 
-  /// The result with a certificate by a fresh release with the share kept for it; without one if no
-  /// share was kept. What stops it (a refusal of the filter) makes a refused certificate, not an
-  /// error.
-  OptimizerResult certified(OptimizerResult result);
+  /// A certificate of w by a fresh release with the share kept for it; none if no share was kept.
+  /// What stops it (a refusal of the filter) makes a refused certificate, not an error.
+  std::optional<Certificate> certify(const Vector& w);
+  OptimizerResult certified(OptimizerResult result) {
+    result.certificate = certify(result.w);
+    return result;
+  }
 
   /// What a step leaves to the next: the guide's account, and how far the random starts are used.
   void archive(Archive& state);
