@@ -23,6 +23,8 @@ class Archive {
   virtual ~Archive() = default;
 
   virtual bool loading() const = 0;
+  /// What was loaded makes no sense, whatever the ranges of its numbers; saving, this is no matter.
+  virtual void refuse(const std::string& what) { static_cast<void>(what); }
 
   Archive& operator()(std::string_view name,
                       std::int64_t& value,
@@ -38,6 +40,15 @@ class Archive {
   /// As long as the model has parameters.
   Archive& operator()(std::string_view name, Vector& value) {
     vector(full(name), value);
+    return *this;
+  }
+  /// One column or more, each as long as the model has parameters.
+  Archive& operator()(std::string_view name, Matrix& value) {
+    for (Eigen::Index k = 0; k < value.cols(); ++k) {
+      Vector column = value.col(k);
+      (*this)(std::string(name) + "." + std::to_string(k), column);
+      value.col(k) = column;
+    }
     return *this;
   }
   Archive& operator()(std::string_view name, std::vector<double>& values, std::size_t most) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "sotto/geometry/constrained_prox.hpp"
@@ -11,6 +12,8 @@
 
 namespace sotto {
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class EuclideanIterate final : public MirrorIterate {
  public:
@@ -24,6 +27,7 @@ class EuclideanIterate final : public MirrorIterate {
   std::string_view name() const override { return "euclidean"; }
   double modulus() const override { return 1; }
   bool in_l1() const override { return false; }
+  void archive(Archive& state) override { state("w", w_); }
 
  private:
   ConstrainedProx prox_;
@@ -82,6 +86,7 @@ class PNormIterate final : public MirrorIterate {
     return std::pow(static_cast<double>(w_.size()), -2 * (1 - 1 / q_));
   }
   bool in_l1() const override { return true; }
+  void archive(Archive& state) override { state("w", w_); }
 
  private:
   double radius_;
@@ -114,6 +119,18 @@ class EntropyIterate final : public MirrorIterate {
   /// Pinsker's inequality on a simplex of sum `scale`.
   double modulus() const override { return 1 / scale_; }
   bool in_l1() const override { return true; }
+  void archive(Archive& state) override {
+    const Eigen::Index d = w_.size();
+    Vector part = logs_.head(d);
+    state("logs", part);
+    logs_.head(d) = part;
+    if (both_signs_) {
+      part = logs_.segment(d, d);
+      state("negative logs", part)("slack", logs_[2 * d], -kInfinity, 0);
+      logs_.segment(d, d) = part;
+    }
+    if (state.loading()) update();
+  }
 
  private:
   void update() {
@@ -159,7 +176,7 @@ Expected<std::unique_ptr<MirrorIterate>> MirrorIterate::make(std::string_view ma
       return refuse(map,
                     "projects in closed form onto l1 balls only; use --constraint l1:RADIUS, or "
                     "--mirror euclidean");
-    const double radius = l1 ? set->largest_l1(d) : std::numeric_limits<double>::infinity();
+    const double radius = l1 ? set->largest_l1(d) : kInfinity;
     return std::make_unique<PNormIterate>(radius, regularizer, start);
   }
   if (map == "entropy") {

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "sotto/core/archive.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/vector.hpp"
 #include "sotto/geometry/constraint_set.hpp"
@@ -42,6 +43,8 @@ class MirrorIterate {
   /// Strong convexity of ψ, and in which norm.
   virtual double modulus() const = 0;
   virtual bool in_l1() const = 0;
+  /// Where it is.
+  virtual void archive(Archive& state) = 0;
 };
 
 }  // namespace sotto

@@ -1,6 +1,7 @@
 #include "sotto/geometry/vertex_path.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "sotto/core/check.hpp"
 
@@ -34,6 +35,25 @@ Vector VertexPath::dense() const {
   Vector w = Vector::Zero(dimension_);
   for (std::size_t k = 0; k < support_.size(); ++k) w[support_[k]] = value(k);
   return w;
+}
+
+void VertexPath::archive(Archive& state) {
+  constexpr std::size_t kNumbers = 3;
+  constexpr std::size_t kMostMoves = std::size_t{1} << 27;
+  std::vector<double> numbers;
+  for (const auto& [step, vertex] : moves_)
+    numbers.insert(numbers.end(), {step, static_cast<double>(vertex.coordinate), vertex.value});
+  state("moves", numbers, kNumbers * kMostMoves);
+  if (!state.loading()) return;
+  VertexPath path(dimension_);
+  for (std::size_t k = 0; k + kNumbers <= numbers.size(); k += kNumbers) {
+    const double step = numbers[k], coordinate = numbers[k + 1];
+    if (!(step > 0 && step <= 1) ||
+        !(coordinate >= 0 && coordinate < static_cast<double>(dimension_)))
+      return state.refuse("a move leads to no vertex");
+    path.move(step, {static_cast<std::int64_t>(coordinate), numbers[k + 2]});
+  }
+  *this = std::move(path);
 }
 
 }  // namespace sotto

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sotto/core/archive.hpp"
 #include "sotto/core/vector.hpp"
 
 namespace sotto {
@@ -42,6 +43,9 @@ class VertexPath {
 
   double l1_norm() const;
   Vector dense() const;
+
+  /// The moves, from which all else follows to the last bit.
+  void archive(Archive& state);
 
  private:
   std::int64_t dimension_;

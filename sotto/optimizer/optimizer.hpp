@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
+#include <string_view>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/vector.hpp"
@@ -31,10 +31,28 @@ struct GapCertificate {
   double confidence = 0.95;
 };
 
+/// Why a run made no further step.
+enum class StopReason { kPlanComplete, kStoppedEarly, kBudgetSpent, kPointFound };
+
+/// As the run record has it.
+constexpr std::string_view to_string(StopReason why) {
+  switch (why) {
+    case StopReason::kPlanComplete:
+      return "plan complete";
+    case StopReason::kStoppedEarly:
+      return "stopped early";
+    case StopReason::kBudgetSpent:
+      return "budget spent";
+    case StopReason::kPointFound:
+      return "second-order point found";
+  }
+  return "";
+}
+
 struct OptimizerResult {
   Vector w;
   std::int64_t steps = 0;
-  std::string stopped;                          ///< `plan complete`, or why it ended earlier
+  StopReason stopped = StopReason::kPlanComplete;
   std::optional<Certificate> certificate = {};  ///< of w, if the method made one
   std::optional<GapCertificate> gap = {};       ///< of w, on request
 };
@@ -53,16 +71,5 @@ class Optimizer {
                                         double noise_multiplier,
                                         Observer& observer) const = 0;
 };
-
-/// The answer, or none if the budget refused it: a run that was continued and had to pay for some
-/// steps twice may end before its plan does. Before the first step a refusal is an error.
-template <class T>
-Expected<std::optional<T>> unless_spent(Expected<T> answer, std::int64_t steps_done) {
-  if (answer) return std::optional<T>(*std::move(answer));
-  if (steps_done > 0 && answer.error().kind == ErrorKind::kBudget) return std::optional<T>();
-  return tl::unexpected<Error>(std::move(answer).error());
-}
-
-inline constexpr const char* kBudgetSpent = "budget spent";
 
 }  // namespace sotto

@@ -49,7 +49,6 @@ struct MethodInfo {
   std::function<Expected<ConfiguredMethod>(const GivenOptions&, const PublicFacts&)> configure;
   bool constraints = false;  ///< keeps the weights in the problem's constraint set
   bool hessians = false;     ///< asks for Hessians, which networks don't have
-  bool resumable = false;    ///< calls Observer::begin: its runs can be written down and continued
 };
 
 const std::vector<MethodInfo>& methods();

@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::int64_t kBlock = 1024;
 constexpr std::int64_t kSmallDimension = 1 << 15;
-/// Following so many moves costs less than a prediction from scratch.
-constexpr std::size_t kFewMoves = 4;
 
 std::span<const double> span_of(const Vector& v) {
   return {v.data(), static_cast<std::size_t>(v.size())};
@@ -129,13 +127,9 @@ void CoordinateSums::compute(const VertexPath& at, double clip) {
     predictions_.assign(static_cast<std::size_t>(engine_.units()), 0.0);
     applied_.clear();
   }
-  const std::span<const VertexPath::Move> pending = std::span(moves).subspan(applied_.size());
-  if (pending.size() <= kFewMoves) {
-    with_predictions(clip, pending, nullptr);
-  } else {
-    const Vector w = at.dense();
-    with_predictions(clip, {}, &w);
-  }
+  // Move by move also where many are pending: a resumed run's predictions are then those of one that
+  // was never interrupted, to the last bit.
+  with_predictions(clip, std::span(moves).subspan(applied_.size()), nullptr);
   applied_ = moves;
   on_path_ = true;
 }

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "sotto/geometry/trust_region.hpp"
+#include "sotto/optimizer/parts/steps.hpp"
 #include "sotto/optimizer/second_order/backtracking.hpp"
 #include "sotto/optimizer/second_order/search_options.hpp"
 
@@ -112,9 +113,10 @@ class PublishedSearch final : public Optimizer {
     start.init = o_.init;
     start.init_seed = o_.init_seed;
     Vector w = initial_point(start, oracle.problem().dimension);
-    const std::int64_t T = first_steps() + o_.steps;
-    for (std::int64_t t = 0; t < T; ++t) {
-      const double factor = t < first_steps() ? first_factor() : 1;
+    Steps steps(observer, first_steps() + o_.steps);
+    SOTTO_TRY(steps.begin([&](Archive& state) { state("iterate", w); }));
+    while (steps.next()) {
+      const double factor = steps.made() < first_steps() ? first_factor() : 1;
       SOTTO_ASSIGN(const Released<Vector> released, oracle.gradient(gradient_query(w, z * factor)));
       Vector g = released.value();
       oracle.problem().regularizer.add_gradient(w, g);
@@ -127,13 +129,13 @@ class PublishedSearch final : public Optimizer {
       } else {
         SOTTO_ASSIGN(step, descent_step(oracle, w, g, z * factor, factor));
       }
-      if (!step) return OptimizerResult{w, t, "second-order point found"};
-      w += *step;
-      if (found) return OptimizerResult{w, t + 1, "second-order point found"};
-      if (!observer.keep_going({t + 1, T, step->norm(), g.norm(), &w}))
-        return OptimizerResult{w, t + 1, "stopped early"};
+      if (step) w += *step;
+      if (!step || found)
+        steps.end(StopReason::kPointFound, /*is_made=*/step.has_value());
+      else
+        steps.finish(step->norm(), g.norm(), &w);
     }
-    return OptimizerResult{w, T, "plan complete"};
+    return steps.result(w);
   }
 
  private:

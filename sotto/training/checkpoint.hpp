@@ -77,6 +77,7 @@ class StateReader final : public Archive {
       : bytes_(bytes), dimension_(dimension) {}
 
   bool loading() const override { return true; }
+  void refuse(const std::string& what) override;
   /// The first failure; also one if something is left over.
   Expected<void> finish() const;
 
@@ -90,7 +91,6 @@ class StateReader final : public Archive {
  private:
   /// The data of the next part, which has this name and kind and up to `most` entries.
   std::string_view part(const std::string& name, char kind, std::size_t most);
-  void refuse(const std::string& what);
   std::string_view bytes_;
   Eigen::Index dimension_;
   std::string failure_;

@@ -57,8 +57,12 @@ bool Checkpointer::keep_going(const StepReport& report) {
     if (ledger_ && stopped_) stopped_ = ledger_->close(kEndedEarly);
     return false;
   }
-  const std::int64_t every =
-      options_.every.value_or(std::max<std::int64_t>(1, report.steps / kUsualStates));
+  const std::int64_t usual = std::max<std::int64_t>(1, report.steps / kUsualStates);
+  // A filter may end a run long before the steps that it allows for: a crash then loses no more
+  // than a sixteenth of those made.
+  const bool open_end = ledger_ && ledger_->filter_share();
+  const std::int64_t every = options_.every.value_or(
+      open_end ? std::clamp<std::int64_t>(report.step / 16, 1, usual) : usual);
   if (report.step % every != 0 || report.step == report.steps) return true;
   auto written = write(report);
   const bool was_failing = std::exchange(failing_, !written);

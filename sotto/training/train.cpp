@@ -90,16 +90,6 @@ std::function<double(const Sampling&, double)> sampled_price(const PublicProblem
 Expected<void> prepare_checkpoint(PreparedRun& run, const TrainOptions& options) {
   const CheckpointOptions& checkpoint = options.checkpoint;
   if (checkpoint.path.empty()) return {};
-  if (!run.method->resumable) {
-    std::string can;
-    for (const auto& method : methods())
-      if (method.resumable) can += (can.empty() ? "" : ", ") + method.name;
-    return fail(ErrorKind::kUsage,
-                fmt::format("{} can't be continued, so it writes no checkpoint. These methods can: "
-                            "{}.",
-                            run.method->name,
-                            can));
-  }
   if (checkpoint.every && *checkpoint.every < 1)
     return fail(ErrorKind::kUsage,
                 fmt::format("--every must be at least 1 step, but is {}.", *checkpoint.every));
@@ -181,7 +171,7 @@ std::string lost_warning(const Ledger& ledger, const OptimizerResult& answer) {
       "{} releases had been paid for when the run was interrupted and were lost; they count, and "
       "the steps were paid for again{}.",
       releases_of(ledger.lost()),
-      answer.stopped == kBudgetSpent
+      answer.stopped == StopReason::kBudgetSpent
           ? fmt::format(", so that the budget was spent after {} steps", answer.steps)
           : "");
 }
@@ -449,7 +439,7 @@ Expected<TrainResult> train(const Engine& engine,
     visits = oracle.row_visits();
   }
   record.steps = answer.steps;
-  record.stopped = std::move(answer.stopped);
+  record.stopped = to_string(answer.stopped);
   record.certificate = std::move(answer.certificate);
   if (answer.gap) record.gap = {answer.gap->gap, answer.gap->half_width, answer.gap->confidence};
   record.gradient_evaluations = evaluations;

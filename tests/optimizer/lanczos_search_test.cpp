@@ -123,7 +123,7 @@ TEST(LanczosSearch, LeavesASaddleWithFarFewerProductsThanDimensions) {
   EXPECT_GT(products, 10);
   EXPECT_LT(products, 150) << said;
   const auto result = run_exactly(saddle, "opt", options);
-  EXPECT_EQ(result.stopped, "second-order point found");
+  EXPECT_EQ(result.stopped, StopReason::kPointFound);
   EXPECT_GT(result.w.norm(), 0.3);
 }
 
@@ -257,7 +257,7 @@ TEST(LanczosSearch, APointIsAcceptedOnAllRows) {
     NoObserver observer;
     const auto result = configured->optimizer->run(oracle, 1, observer);
     ASSERT_TRUE(result) << result.error().message;
-    ASSERT_EQ(result->stopped, "second-order point found") << method;
+    ASSERT_EQ(result->stopped, StopReason::kPointFound) << method;
     EXPECT_EQ(oracle.rate, 1) << method;
   }
 }

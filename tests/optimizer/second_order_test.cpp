@@ -35,7 +35,7 @@ TEST(Tr, WithoutNoiseIsThePlainTrustRegionMethod) {
   EXPECT_GT(steps, 3);
   EXPECT_EQ(result.steps, steps);
   EXPECT_LE((result.w - w).norm(), 1e-9);
-  EXPECT_EQ(result.stopped, "second-order point found");
+  EXPECT_EQ(result.stopped, StopReason::kPointFound);
 }
 
 TEST(Tr, LanczosWalksTheSamePath) {
@@ -103,7 +103,7 @@ TEST(Searches, LeaveAStrictSaddle) {
   for (const char* method : {"tr", "opt", "2opt", "opt-ls", "2opt-ls"}) {
     const auto result = saddle.run(method, {});
     ASSERT_TRUE(result) << method << ": " << result.error().message;
-    EXPECT_EQ(result->stopped, "second-order point found") << method;
+    EXPECT_EQ(result->stopped, StopReason::kPointFound) << method;
     const double distance =
         std::min((result->w - saddle.truth).norm(), (result->w + saddle.truth).norm());
     EXPECT_LT(distance, 0.3) << method;
@@ -112,7 +112,7 @@ TEST(Searches, LeaveAStrictSaddle) {
   const auto stuck = saddle.run("dp-gd-sosp", {{"steps", "50"}});
   ASSERT_TRUE(stuck);
   EXPECT_EQ(stuck->w.norm(), 0);
-  EXPECT_EQ(stuck->stopped, "plan complete");
+  EXPECT_EQ(stuck->stopped, StopReason::kPlanComplete);
 }
 
 TEST(Searches, ConstantsThatNoAlgebraGivesMustBeGiven) {
@@ -242,7 +242,8 @@ TEST(TwoPhases, WhatTheFirstLeavesGoesToTheSecond) {
   NoObserver observer;
   const auto result = configured->optimizer->run(oracle, 1, observer);
   ASSERT_TRUE(result);
-  EXPECT_TRUE(result->stopped == "budget spent" || result->stopped == "plan complete");
+  EXPECT_TRUE(result->stopped == StopReason::kBudgetSpent ||
+              result->stopped == StopReason::kPlanComplete);
   std::int64_t first = 0;
   double spent = 0;
   const CanonicalEvent all = funds.ledger->spent();

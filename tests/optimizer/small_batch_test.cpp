@@ -156,7 +156,7 @@ TEST(SmallBatches, ASaddleIsLeftWithoutAPassOverTheData) {
     const auto prepared = prepare(data.problem(), wanted);
     ASSERT_TRUE(prepared) << method << ": " << prepared.error().message;
     const FirstStep out = first_step(data, *prepared->configured.optimizer);
-    EXPECT_EQ(out.result.stopped, "stopped early") << method;
+    EXPECT_EQ(out.result.stopped, StopReason::kStoppedEarly) << method;
     EXPECT_LE(out.visits, Retrieval::kRows / 4) << method << ": a few batches only";
     // The direction of -w* and w*, with which a random one in four dimensions has a cosine of 0.42
     // on average.
@@ -174,7 +174,7 @@ TEST(SmallBatches, ASearchThatDoesNotKnowThePriceNeverStarts) {
   const auto configured = (*find_method("dp-tr-b"))->configure(data.options, facts);
   ASSERT_TRUE(configured) << configured.error().message;
   const FirstStep out = first_step(data, *configured->optimizer);
-  EXPECT_EQ(out.result.stopped, "budget spent");
+  EXPECT_EQ(out.result.stopped, StopReason::kBudgetSpent);
   EXPECT_EQ(out.result.w.norm(), 0);
 }
 

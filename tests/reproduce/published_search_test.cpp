@@ -50,7 +50,7 @@ TEST(PublishedSearch, WithoutNoiseEveryRecipeFindsAPointWithinItsTolerance) {
     GivenOptions given = options();
     if (name == std::string("published-tr")) given.emplace_back("radius", "0.3");
     const OptimizerResult result = run_exactly(name, given);
-    EXPECT_EQ(result.stopped, "second-order point found") << name;
+    EXPECT_EQ(result.stopped, StopReason::kPointFound) << name;
     EXPECT_GT(result.steps, 1) << name;
     // The trust region's rule accepts by the multiplier: then the next point is at most a step's
     // error away from stationary.
@@ -61,7 +61,7 @@ TEST(PublishedSearch, WithoutNoiseEveryRecipeFindsAPointWithinItsTolerance) {
 TEST(PublishedSearch, AShortHorizonEndsWithoutAPoint) {
   const OptimizerResult result =
       run_exactly("published-opt", options({{"gradient_tolerance", "1e-9"}, {"steps", "3"}}));
-  EXPECT_EQ(result.stopped, "plan complete");
+  EXPECT_EQ(result.stopped, StopReason::kPlanComplete);
   EXPECT_EQ(result.steps, 3);
 }
 
@@ -69,7 +69,7 @@ TEST(PublishedSearch, TheLineSearchTakesTheLongestStepThatDecreases) {
   const OptimizerResult plain = run_exactly("published-opt", options());
   const OptimizerResult searched =
       run_exactly("published-opt", options({{"line_search_epsilon", "1"}}));
-  EXPECT_EQ(searched.stopped, "second-order point found");
+  EXPECT_EQ(searched.stopped, StopReason::kPointFound);
   EXPECT_LE(gradient_norm(searched.w), 0.01);
   EXPECT_LT(searched.steps, plain.steps);
 }
@@ -94,7 +94,7 @@ TEST(PublishedSearch, TheLineSearchAlsoSetsTheLengthOfCurvatureSteps) {
     ExactOracle oracle(small.engine(), facts.problem, Stream::seeded(1, Purpose::kSampling));
     NoObserver observer;
     const auto result = configured->optimizer->run(oracle, 1, observer);
-    EXPECT_EQ(result->stopped, "plan complete");
+    EXPECT_EQ(result->stopped, StopReason::kPlanComplete);
     return result->w;
   };
   SearchOptions start;

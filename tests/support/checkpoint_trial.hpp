@@ -35,21 +35,34 @@ class Watch final : public Observer {
 };
 
 struct Trial {
-  explicit Trial(std::string method, GivenOptions given = {}, std::optional<std::uint64_t> seed = 7)
-      : small(LossKind::kLogistic, 15), problem(small.facts().problem) {
+  explicit Trial(std::string method,
+                 GivenOptions given = {},
+                 std::optional<std::uint64_t> seed = 7,
+                 ConstraintPtr set = nullptr,
+                 LossKind loss = LossKind::kLogistic)
+      : small(loss, 15), problem(small.facts().problem) {
+    problem.constraint = std::move(set);
     options.method = std::move(method);
     options.options = std::move(given);
     options.seed = seed;
     options.delta = 1e-5;
-    if ((*find_method(options.method))->is_private) options.noise_multiplier = 2;
-    for (const auto& [name, value] : options.options)
-      if (value == "adaptive") with_budget();
-    if (!seed) with_budget();
+    const MethodInfo& info = **find_method(options.method);
+    if (info.is_private) options.noise_multiplier = 2;
+    if (!seed || (info.is_private && filtered(info))) with_budget();
     options.journal_path = dir.file("m.journal");
   }
   void with_budget() {
     options.noise_multiplier.reset();
     options.epsilon = 3;
+    // Of 60 rows a search would see nothing.
+    if ((*find_method(options.method))->hessians) options.epsilon = 12;
+  }
+  /// Whether the budget's end is the run's: then it needs one.
+  bool filtered(const MethodInfo& info) const {
+    PublicFacts facts = small.facts();
+    facts.problem = problem;
+    const auto configured = info.configure(options.options, facts);
+    return configured && !configured->optimizer->plan(problem, 1).filter.empty();
   }
   void checkpoints(std::int64_t every = kNever) {
     options.checkpoint.path = file();

@@ -8,11 +8,14 @@
 
 #include <chrono>
 #include <filesystem>
+#include <ostream>
 #include <random>
 #include <set>
 #include <thread>
 
 #include "sotto/core/file.hpp"
+#include "sotto/geometry/vertex_path.hpp"
+#include "sotto/optimizer/parts/steps.hpp"
 #include "sotto/training/train.hpp"
 #include "tests/support/checkpoint_trial.hpp"
 #include "tests/support/temp_dir.hpp"
@@ -22,6 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using testing::kNever;
 using testing::TempDir;
 using testing::Trial;
 using testing::Watch;
@@ -50,24 +54,141 @@ void expect_same(const TrainResult& a, const TrainResult& b, const std::string& 
     EXPECT_EQ(to_string(to_event(a.record.spending[k].events)),
               to_string(to_event(b.record.spending[k].events)))
         << what;
+  ASSERT_EQ(a.record.gap.has_value(), b.record.gap.has_value()) << what;
+  if (a.record.gap) {
+    EXPECT_EQ(a.record.gap->gap, b.record.gap->gap) << what;
+  }
+  ASSERT_EQ(a.record.certificate.has_value(), b.record.certificate.has_value()) << what;
+  if (a.record.certificate) {
+    EXPECT_EQ(a.record.certificate->verdict, b.record.certificate->verdict) << what;
+    EXPECT_EQ(a.record.certificate->gradient_norm, b.record.certificate->gradient_norm) << what;
+    EXPECT_EQ(a.record.certificate->curvature_lower, b.record.certificate->curvature_lower) << what;
+  }
 }
 
 struct Case {
   std::string method;
-  GivenOptions given;
+  GivenOptions given = {};
+  ConstraintPtr set = nullptr;
+  LossKind loss = LossKind::kLogistic;
+
+  Trial trial() const { return Trial(method, given, 7, set, loss); }
 };
+
+/// Without it a test's name would tell addresses.
+void PrintTo(const Case& each, std::ostream* out) { *out << each.method; }
+
+/// A search with a tolerance below the gradients that it meets. Hessians are asked for although a
+/// logistic loss has no saddles.
+Case search(const std::string& method, GivenOptions more = {}) {
+  GivenOptions given = {{"steps", "5"},
+                        {"gradient_tolerance", "0.1"},
+                        {"curvature_tolerance", "0.5"},
+                        {"precision", "3"},
+                        {"curvature_floor", "off"}};
+  given.insert(given.end(), more.begin(), more.end());
+  return {method, std::move(given)};
+}
+
+Matrix triangle() {
+  Matrix vertices(3, 3);
+  vertices << 1, 0, 0, 0, -1, 0, 0.5, 0.5, 1;
+  return vertices;
+}
+
+/// Every method, and every option that gives it more to remember.
+std::vector<Case> cases() {
+  const GivenOptions kWhole = {{"steps", "6"}, {"output", "best"}, {"certificate_share", "0.2"}};
+  const GivenOptions kMean = {{"steps", "6"}, {"output", "average"}};
+  return {
+      {"dp-gd", {{"steps", "6"}}},
+      {"dp-gd", {{"steps", "6"}, {"output", "best"}, {"candidates", "3"}}},
+      {"dp-gd", {{"steps", "6"}, {"average", "0.5"}, {"momentum", "0"}}},
+      {"dp-gd", {{"steps", "9"}, {"output", "random"}, {"drawn_steps", "5"}}},
+      {"gd", {{"steps", "5"}}},
+      {"dp-sgd", {{"steps", "6"}, {"expected_batch", "20"}}},
+      {"dp-sgd", {{"steps", "6"}, {"expected_batch", "20"}, {"update", "adam"}}},
+      {"dp-sgd", {{"steps", "6"}, {"expected_batch", "20"}, {"update", "adam_bc"}}},
+      {"dp-sgd", {{"steps", "6"}, {"expected_batch", "20"}, {"clip_quantile", "0.5"}}},
+      {"dp-sgd", {{"steps", "6"}, {"expected_batch", "20"}, {"sampling", "fixed_size"}}},
+      {"sgd", {{"steps", "6"}, {"expected_batch", "20"}}},
+      {"rrpsgd", {{"steps", "9"}, {"expected_batch", "20"}, {"drawn_steps", "6"}}},
+      {"dp-srm", {{"steps", "6"}, {"expected_batch", "20"}}},
+      {"dp-srm",
+       {{"steps", "6"}, {"expected_batch", "20"}, {"step_rule", "theory"}, {"output", "best"}}},
+      {"dp-srm", {{"steps", "6"}, {"expected_batch", "20"}, {"sampling", "fixed_size"}}},
+      {"private-spiderboost", {{"steps", "7"}, {"phase", "3"}, {"expected_batch", "20"}}},
+      {"adp-sgd", {{"steps", "6"}, {"groups", "3"}, {"expected_batch", "20"}}},
+      {"adp-sgd",
+       {{"steps", "6"}, {"expected_batch", "20"}, {"step_rule", "adagrad"}, {"average", "0.5"}}},
+      // Ends when its filter does, so that the filter's state matters to the last bit.
+      {"adp-sgd",
+       {{"steps", "40"},
+        {"expected_batch", "30"},
+        {"noise", "adaptive"},
+        {"step_rule", "adagrad"},
+        {"first_multiplier", "2"}}},
+      {"storm", {{"steps", "6"}, {"expected_batch", "20"}}},
+      {"auto"},
+      // Long enough to forget its longest moves, so noisy that it often gets stuck.
+      {"dp-agd", {{"most_steps", "40"}, {"splits", "60"}, {"candidates", "3"}}},
+      {"dp-pgd", {{"steps", "6"}}},
+      {"dp-pgd", kWhole, l2_ball(1)},
+      {"dp-pmd", {{"steps", "6"}}, l1_ball(1)},
+      {"dp-pmd", {{"steps", "6"}, {"mirror", "entropy"}}, l1_ball(1)},
+      {"dp-pmd", kMean, simplex(1)},
+      {"dp-fw-l2", kWhole, l2_ball(1)},
+      {"dp-fw-l2", kMean, box(-1, 1)},
+      {"dp-fw-l1", {{"steps", "6"}, {"selection", "exponential"}}, l1_ball(1)},
+      {"dp-fw-l1",
+       {{"steps", "9"},
+        {"selection", "exponential"},
+        {"average", "0.8"},
+        {"step_rule", "harmonic"},
+        {"certificate_share", "0.2"}},
+       l1_ball(1)},
+      {"dp-fw-l1", {{"steps", "6"}, {"selection", "noisy_max"}}, simplex(1)},
+      {"dp-fw-l1",
+       {{"steps", "6"}, {"selection", "exponential"}, {"output", "best"}},
+       polytope(triangle())},
+      {"dp-newton", {{"steps", "5"}, {"memory", "1"}}},
+      {"newton", {{"steps", "4"}, {"longest_step", "0.1"}}},
+      search("dp-tr"),
+      // The scale of a Hessian that is only there to step with is found once for many steps.
+      {"dp-tr",
+       {{"steps", "6"}, {"gradient_tolerance", "0.1"}, {"precision", "3"}, {"radius", "0.05"}}},
+      search("dp-tr", {{"solver", "lanczos"}, {"products", "3"}}),
+      search("dp-tr-b", {{"expected_batch", "20"}}),
+      search("dp-str", {{"expected_batch", "30"}}),
+      search("tr"),
+      search("opt"),
+      search("opt", {{"solver", "lanczos"}}),
+      search("opt-b", {{"expected_batch", "20"}}),
+      search("opt-ls", {{"candidates", "3"}}),
+      search("opt-ls", {{"line_search", "sparse_vector"}}),
+      search("2opt"),
+      search("2opt-b", {{"expected_batch", "20"}}),
+      search("2opt-ls", {{"candidates", "3"}}),
+      search("dp-gd-sosp"),
+      // How many steps there are is an answer, which a resumed run doesn't ask for again.
+      {"dp-gd-sosp",
+       {{"gradient_tolerance", "0.3"}, {"precision", "3"}},
+       nullptr,
+       LossKind::kSquared},
+  };
+}
 
 class SeededResume : public ::testing::TestWithParam<Case> {};
 
 TEST_P(SeededResume, AfterEveryStepGivesTheSameModelAndLedger) {
-  const auto& [method, given] = GetParam();
+  const std::string& method = GetParam().method;
   Watch watch;
-  const TrainResult whole = Trial(method, given).must(watch);
+  const TrainResult whole = GetParam().trial().must(watch);
   const std::int64_t T = whole.record.steps;
   ASSERT_GE(T, 2);
   // auto makes hundreds of steps and is one of the others.
   for (std::int64_t stop = 1; stop <= T; stop += std::max<std::int64_t>(1, T / 40)) {
-    Trial trial(method, given);
+    Trial trial = GetParam().trial();
     trial.checkpoints();
     Watch first(stop);
     const TrainResult early = trial.must(first);
@@ -83,10 +204,10 @@ TEST_P(SeededResume, AfterEveryStepGivesTheSameModelAndLedger) {
 }
 
 TEST_P(SeededResume, InterruptedAfterEverySingleStep) {
-  const auto& [method, given] = GetParam();
+  const std::string& method = GetParam().method;
   Watch watch;
-  const TrainResult whole = Trial(method, given).must(watch);
-  Trial trial(method, given);
+  const TrainResult whole = GetParam().trial().must(watch);
+  Trial trial = GetParam().trial();
   trial.checkpoints();
   for (std::int64_t stop = 1; stop <= std::min<std::int64_t>(40, whole.record.steps); ++stop) {
     Watch next(stop);
@@ -100,10 +221,10 @@ TEST_P(SeededResume, InterruptedAfterEverySingleStep) {
 
 // A seed changes nothing about what is charged.
 TEST_P(SeededResume, ACrashIsChargedAgainAndTheRunStaysWithinItsPrice) {
-  const auto& [method, given] = GetParam();
+  const std::string& method = GetParam().method;
   Watch watch;
-  const TrainResult whole = Trial(method, given).must(watch);
-  Trial trial(method, given);
+  const TrainResult whole = GetParam().trial().must(watch);
+  Trial trial = GetParam().trial();
   trial.checkpoints(2);
   // The files of a run that dies after its third step, one step after its last checkpoint.
   Watch dying;
@@ -127,75 +248,90 @@ TEST_P(SeededResume, ACrashIsChargedAgainAndTheRunStaysWithinItsPrice) {
   EXPECT_FALSE(result.record.lost.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    AllMethods,
-    SeededResume,
-    ::testing::Values(
-        Case{"dp-gd", {{"steps", "6"}}},
-        Case{"dp-gd", {{"steps", "6"}, {"output", "best"}, {"candidates", "3"}}},
-        Case{"dp-gd", {{"steps", "6"}, {"average", "0.5"}, {"momentum", "0"}}},
-        Case{"dp-gd", {{"steps", "9"}, {"output", "random"}, {"drawn_steps", "5"}}},
-        Case{"gd", {{"steps", "5"}}},
-        Case{"dp-sgd", {{"steps", "6"}, {"expected_batch", "20"}}},
-        Case{"dp-sgd", {{"steps", "6"}, {"expected_batch", "20"}, {"update", "adam"}}},
-        Case{"dp-sgd", {{"steps", "6"}, {"expected_batch", "20"}, {"update", "adam_bc"}}},
-        Case{"dp-sgd", {{"steps", "6"}, {"expected_batch", "20"}, {"clip_quantile", "0.5"}}},
-        Case{"dp-sgd", {{"steps", "6"}, {"expected_batch", "20"}, {"sampling", "fixed_size"}}},
-        Case{"sgd", {{"steps", "6"}, {"expected_batch", "20"}}},
-        Case{"rrpsgd", {{"steps", "9"}, {"expected_batch", "20"}, {"drawn_steps", "6"}}},
-        Case{"dp-srm", {{"steps", "6"}, {"expected_batch", "20"}}},
-        Case{"dp-srm",
-             {{"steps", "6"},
-              {"expected_batch", "20"},
-              {"step_rule", "theory"},
-              {"output", "best"}}},
-        Case{"dp-srm", {{"steps", "6"}, {"expected_batch", "20"}, {"sampling", "fixed_size"}}},
-        Case{"private-spiderboost", {{"steps", "7"}, {"phase", "3"}, {"expected_batch", "20"}}},
-        Case{"adp-sgd", {{"steps", "6"}, {"groups", "3"}, {"expected_batch", "20"}}},
-        Case{"adp-sgd",
-             {{"steps", "6"},
-              {"expected_batch", "20"},
-              {"step_rule", "adagrad"},
-              {"average", "0.5"}}},
-        // Ends when its filter does, so that the filter's state matters to the last bit.
-        Case{"adp-sgd",
-             {{"steps", "40"},
-              {"expected_batch", "30"},
-              {"noise", "adaptive"},
-              {"step_rule", "adagrad"},
-              {"first_multiplier", "2"}}},
-        Case{"storm", {{"steps", "6"}, {"expected_batch", "20"}}},
-        Case{"auto", {}}),
-    [](const auto& test) {
-      std::string name = test.param.method + "_" + std::to_string(test.index);
-      std::replace(name.begin(), name.end(), '-', '_');
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(AllMethods,
+                         SeededResume,
+                         ::testing::ValuesIn(cases()),
+                         [](const auto& test) {
+                           std::string name = test.param.method + "_" + std::to_string(test.index);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
-TEST(Checkpoint, EveryMethodThatSaysSoIsTestedHere) {
-  const std::set<std::string> tested = {"dp-gd",
-                                        "gd",
-                                        "dp-sgd",
-                                        "sgd",
-                                        "rrpsgd",
-                                        "dp-srm",
-                                        "storm",
-                                        "auto",
-                                        "adp-sgd",
-                                        "private-spiderboost"};
-  for (const auto& method : methods())
-    EXPECT_EQ(method.resumable, tested.contains(method.name)) << method.name;
+TEST(Checkpoint, EveryMethodIsTestedHere) {
+  std::set<std::string> tested;
+  for (const Case& each : cases()) tested.insert(each.method);
+  for (const auto& method : methods()) EXPECT_TRUE(tested.contains(method.name)) << method.name;
 }
 
-TEST(Checkpoint, MethodsThatCantAreRefusedWithTheListOfThoseThatCan) {
-  Trial trial("dp-agd");
-  trial.checkpoints();
-  Watch watch;
-  const auto result = trial.run(watch);
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().kind, ErrorKind::kUsage);
-  EXPECT_THAT(result.error().message, HasSubstr("dp-sgd"));
-  EXPECT_FALSE(fs::exists(trial.options.journal_path)) << "nothing was spent";
+/// Descent with momentum, which a twin forgets to show.
+class HeavyBall final : public Optimizer {
+ public:
+  explicit HeavyBall(bool forgets) : forgets_(forgets) {}
+  Plan plan(const PublicProblem& problem, double z) const override {
+    const Vector anywhere;
+    return {Event::repeat(kSteps, event_of(query(anywhere, z), problem.relation)),
+            kSteps * problem.dimension};
+  }
+  Expected<OptimizerResult> run(Oracle& oracle, double z, Observer& observer) const override {
+    Vector w = oracle.problem().first_iterate();
+    Vector momentum = w;
+    Steps steps(observer, kSteps);
+    SOTTO_TRY(steps.begin([&](Archive& state) {
+      state("iterate", w);
+      if (!forgets_) state("momentum", momentum);
+    }));
+    while (steps.next()) {
+      SOTTO_ASSIGN(const auto g, steps.unless_spent(oracle.gradient(query(w, z))));
+      if (!g) break;
+      momentum = 0.9 * momentum + g->value();
+      w -= 0.1 * momentum;
+      steps.finish(0.1, g->value().norm(), &w);
+    }
+    return steps.result(w);
+  }
+
+ private:
+  static constexpr std::int64_t kSteps = 6;
+  static GradientQuery query(const Vector& at, double z) { return {at, Sampling::full(), 1, z}; }
+  bool forgets_;
+};
+
+TEST(Checkpoint, AMethodThatForgetsAFieldIsCaught) {
+  for (const bool forgets : {false, true}) {
+    MethodInfo heavy = **find_method("dp-gd");
+    heavy.name = "heavy-ball";
+    heavy.configure = [forgets](const GivenOptions&, const PublicFacts&) {
+      return Expected<ConfiguredMethod>({std::make_unique<HeavyBall>(forgets), {}});
+    };
+    const auto weights = [&](std::vector<std::int64_t> stops) {
+      Trial trial("dp-gd");
+      trial.options.unlisted = &heavy;
+      trial.checkpoints();
+      stops.push_back(kNever);
+      Vector w;
+      for (const std::int64_t stop : stops) {
+        Watch watch(stop);
+        w = trial.must(watch).w;
+      }
+      return w;
+    };
+    EXPECT_EQ(weights({}) == weights({3}), !forgets);
+  }
+}
+
+TEST(Checkpoint, APathThatLeadsToNoVertexIsRefused) {
+  for (const std::vector<double>& move :
+       {std::vector<double>{0.5, 2, 1}, {0, 1, 1}, {1.5, 1, 1}, {0.5, 3, 1}, {0.5, -1, 1}}) {
+    StateWriter writer;
+    std::vector<double> moves = move;
+    writer("path.moves", moves, 3);
+    const std::string bytes = writer.take();
+    StateReader reader(bytes, 3);
+    VertexPath path(3);
+    reader("path", path);
+    EXPECT_EQ(reader.finish().has_value(), move[1] == 2) << move[0] << ", " << move[1];
+    EXPECT_EQ(path.moves().size(), move[1] == 2 ? 1u : 0u);
+  }
 }
 
 /// A run without a seed that dies after step `dies`, having written its state after step 2.
@@ -334,8 +470,8 @@ TEST(Checkpoint, ASecureRunWritesReleasedAndPublicPartsOnly) {
   std::vector<double> numbers;
   std::vector<std::string> texts;
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  for (const char* name : {"step", "iterate", "direction.first moment", "direction.second moment"})
-    std::string(name) == "step" ? reader(name, integer, 0, kMost) : reader(name, vector);
+  reader("planned", integer, 6, 6)("step", integer, 4, 4)("iterate", vector);
+  reader("direction.first moment", vector)("direction.second moment", vector);
   reader("direction.count", integer, 0, kMost)("clip radius", number, 0, 1e300);
   reader("output.average.seen", integer, 0, kMost)("output.average.averaged", integer, 0, kMost);
   reader("output.average.value", vector)("output.seen", integer, 0, kMost);

@@ -34,6 +34,7 @@
 #include "sotto/optimizer/first_order/methods.hpp"
 #include "sotto/optimizer/parts/clip_rule_option.hpp"
 #include "sotto/optimizer/parts/sampling_option.hpp"
+#include "sotto/optimizer/parts/steps.hpp"
 #include "sotto/optimizer/parts/tail_average.hpp"
 #include "sotto/oracle/api/sensitivity.hpp"
 
@@ -104,25 +105,25 @@ class AdaptiveNoiseSgd final : public Optimizer {
                                 Observer& observer) const override {
     const PublicProblem& problem = oracle.problem();
     const Regularizer& r = problem.regularizer;
-    const std::int64_t T = *options_.steps;
     const bool adaptive = options_.noise == "adaptive";
     const bool adagrad = options_.step_rule == "adagrad";
     const auto d = static_cast<double>(problem.dimension);
     const double expected_batch = sampling_.rate * static_cast<double>(problem.n);
-    TailAverage average(options_.average, T);
+    TailAverage average(options_.average, *options_.steps);
     Vector w = problem.first_iterate();
     Vector gradient;
     double square = options_.offset;  // b²
-    std::int64_t t = 0;
-    SOTTO_TRY(observer.begin([&](Archive& state) {
-      state("step", t, 1, T)("iterate", w)("square", square, 0, kInfinity)("average", average);
+    Steps steps(observer, *options_.steps);
+    SOTTO_TRY(steps.begin([&](Archive& state) {
+      state("iterate", w)("square", square, 0, kInfinity)("average", average);
     }));
-    while (t < T) {
+    while (steps.next()) {
+      const std::int64_t t = steps.made();
       const double z =
           adaptive ? *options_.first_multiplier * stage(std::pow(square / options_.offset, 0.25))
                    : noise_multiplier * alpha(t);
-      SOTTO_ASSIGN(const auto answer, unless_spent(oracle.gradient(query(w, z)), t));
-      if (!answer) return OptimizerResult{average.value(), t, kBudgetSpent};
+      SOTTO_ASSIGN(const auto answer, steps.unless_spent(oracle.gradient(query(w, z))));
+      if (!answer) break;
       gradient = answer->value();
       if (adagrad) {
         const TermBounds bounds = bounds_of(query(w, z), problem);
@@ -136,11 +137,9 @@ class AdaptiveNoiseSgd final : public Optimizer {
       w -= eta * gradient;
       r.prox(eta, w);
       average.add(w);
-      ++t;
-      if (!observer.keep_going({t, T, eta, gradient.norm(), &w}))
-        return OptimizerResult{average.value(), t, "stopped early"};
+      steps.finish(eta, gradient.norm(), &w);
     }
-    return OptimizerResult{average.value(), T, "plan complete"};
+    return steps.result(average.value());
   }
 
  private:
@@ -295,8 +294,7 @@ std::vector<MethodInfo> adp_sgd_methods() {
            .source = "[ADP21]",
            .page = "adp-sgd",
            .options = adp_sgd_options().infos(),
-           .configure = configure_adp_sgd,
-           .resumable = true}};
+           .configure = configure_adp_sgd}};
 }
 
 }  // namespace sotto

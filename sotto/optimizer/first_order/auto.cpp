@@ -84,8 +84,7 @@ std::vector<MethodInfo> auto_methods() {
            .source = "",
            .page = "auto",
            .options = auto_options().infos(),
-           .configure = configure_auto,
-           .resumable = true}};
+           .configure = configure_auto}};
 }
 
 }  // namespace sotto

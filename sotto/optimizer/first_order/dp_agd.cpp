@@ -26,12 +26,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "sotto/core/check.hpp"
 #include "sotto/optimizer/first_order/methods.hpp"
 #include "sotto/optimizer/parts/clip_rule_option.hpp"
+#include "sotto/optimizer/parts/steps.hpp"
 
 namespace sotto {
 namespace {
@@ -51,6 +53,7 @@ struct AdaptiveOptions {
 
 constexpr int kMemory = 10;  ///< moves after which alpha_max is set anew
 constexpr double kStretch = 1.1;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class AdaptiveGradientDescent final : public Optimizer {
  public:
@@ -70,8 +73,10 @@ class AdaptiveGradientDescent final : public Optimizer {
     double alpha_max = *options_.longest_step;
     double longest = 0;  // of the moves since alpha_max was set
     std::int64_t moves = 0;
+    std::int64_t stuck = 0;  // 1: no step from w helped, and G is measured more finely
 
     Vector w = problem.first_iterate();
+    Vector G;
     Vector direction;
     const auto measure = [&](double rho) {
       return oracle.gradient({w,
@@ -80,39 +85,38 @@ class AdaptiveGradientDescent final : public Optimizer {
                               1 / std::sqrt(2 * rho),
                               clip_rule_of(options_.clip_rule)});
     };
-    for (std::int64_t t = 0; t < options_.most_steps;) {
-      auto gradient = measure(rho_g);
-      if (!gradient) return ended(gradient.error(), w, t);
-      Vector G = gradient->value();
-      double precision = rho_g;
-      while (true) {
-        direction = G;
-        r.add_gradient(w, direction);
-        const double norm = direction.norm();
-        auto alpha = choose(oracle, w, direction, alpha_max, rho_s);
-        if (!alpha) return ended(alpha.error(), w, t);
-        ++t;
-        if (*alpha > 0) {
-          w -= *alpha / std::max(norm, 1e-300) * direction;
-          longest = std::max(longest, *alpha);
-          if (++moves % kMemory == 0) alpha_max = kStretch * std::exchange(longest, 0.0);
-          if (!observer.keep_going({t, options_.most_steps, *alpha, norm, &w}))
-            return OptimizerResult{w, t, "stopped early"};
-          break;
-        }
-        if (!observer.keep_going({t, options_.most_steps, 0, norm, &w}))
-          return OptimizerResult{w, t, "stopped early"};
-        if (t >= options_.most_steps) break;
-        const double more = options_.growth * rho_g;
-        auto again = measure(more);
-        if (!again) return ended(again.error(), w, t);
+    Steps steps(observer, options_.most_steps, Steps::Budget::kFilter);
+    SOTTO_TRY(steps.begin([&](Archive& state) {
+      state("iterate", w)("gradient", G)("stuck", stuck, 0, 1)("rho", rho_g, 0, kInfinity)(
+          "longest step", alpha_max, 0, kInfinity)("longest move", longest, 0, kInfinity)(
+          "moves", moves, 0, options_.most_steps);
+    }));
+    while (steps.next()) {
+      const double rho = stuck ? options_.growth * rho_g : rho_g;
+      SOTTO_ASSIGN(const auto measured, steps.unless_spent(measure(rho)));
+      if (!measured) break;
+      if (stuck) {
         // Weighted by precision: the mean has the noise of one measurement with the sum.
-        G = (precision * G + more * again->value()) / (precision + more);
-        precision += more;
-        rho_g = precision;
+        G = (rho_g * G + rho * measured->value()) / (rho_g + rho);
+        rho_g += rho;
+      } else {
+        G = measured->value();
       }
+      direction = G;
+      r.add_gradient(w, direction);
+      const double norm = direction.norm();
+      SOTTO_ASSIGN(const auto alpha,
+                   steps.unless_spent(choose(oracle, w, direction, alpha_max, rho_s)));
+      if (!alpha) break;
+      stuck = *alpha > 0 ? 0 : 1;
+      if (!stuck) {
+        w -= *alpha / std::max(norm, 1e-300) * direction;
+        longest = std::max(longest, *alpha);
+        if (++moves % kMemory == 0) alpha_max = kStretch * std::exchange(longest, 0.0);
+      }
+      steps.finish(*alpha, norm, &w);
     }
-    return OptimizerResult{w, options_.most_steps, "plan complete"};
+    return steps.result(w);
   }
 
  private:
@@ -140,12 +144,6 @@ class AdaptiveGradientDescent final : public Optimizer {
 
   double step(std::int64_t k, double alpha_max) const {
     return alpha_max * static_cast<double>(k) / static_cast<double>(options_.candidates - 1);
-  }
-
-  /// The end of the budget is the end of the run; anything else is an error.
-  static Expected<OptimizerResult> ended(const Error& error, const Vector& w, std::int64_t steps) {
-    if (error.kind == ErrorKind::kBudget) return OptimizerResult{w, steps, "budget spent"};
-    return tl::unexpected<Error>(error);
   }
 
   AdaptiveOptions options_;

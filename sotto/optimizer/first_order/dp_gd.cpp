@@ -33,8 +33,7 @@ std::vector<MethodInfo> gd_methods() {
            .source = "[WYX17]",
            .page = "dp-gd",
            .options = gd_options().infos(),
-           .configure = configure_gd,
-           .resumable = true},
+           .configure = configure_gd},
           {.name = "gd",
            .summary = "dp-gd without clipping and noise: a reference",
            .needs = "gradients",
@@ -43,8 +42,7 @@ std::vector<MethodInfo> gd_methods() {
            .source = "",
            .page = "dp-gd",
            .options = gd_options().infos(),
-           .configure = configure_gd,
-           .resumable = true}};
+           .configure = configure_gd}};
 }
 
 }  // namespace sotto

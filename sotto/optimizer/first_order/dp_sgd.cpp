@@ -50,8 +50,7 @@ std::vector<MethodInfo> sgd_methods() {
            .source = "[ACGMMTZ16]",
            .page = "dp-sgd",
            .options = sgd_options().infos(),
-           .configure = configure_sgd,
-           .resumable = true},
+           .configure = configure_sgd},
           {.name = "sgd",
            .summary = "dp-sgd without clipping and noise: a reference",
            .needs = "gradients",
@@ -60,8 +59,7 @@ std::vector<MethodInfo> sgd_methods() {
            .source = "",
            .page = "dp-sgd",
            .options = sgd_options().infos(),
-           .configure = configure_sgd,
-           .resumable = true}};
+           .configure = configure_sgd}};
 }
 
 }  // namespace sotto

@@ -152,8 +152,7 @@ std::vector<MethodInfo> srm_methods() {
            .source = "[WJEG23]",
            .page = "dp-srm",
            .options = srm_options().infos(),
-           .configure = configure_srm,
-           .resumable = true}};
+           .configure = configure_srm}};
 }
 
 }  // namespace sotto

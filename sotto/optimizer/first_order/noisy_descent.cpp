@@ -11,6 +11,7 @@
 #include "sotto/optimizer/parts/clip_rule_option.hpp"
 #include "sotto/optimizer/parts/sampling_option.hpp"
 #include "sotto/optimizer/parts/schedule.hpp"
+#include "sotto/optimizer/parts/steps.hpp"
 #include "sotto/oracle/api/derived_fact.hpp"
 
 namespace sotto {
@@ -55,26 +56,20 @@ Expected<OptimizerResult> NoisyDescent::run(Oracle& oracle,
   const PublicProblem& problem = oracle.problem();
   const Regularizer& r = problem.regularizer;
   Output output(options_, *options_.steps);
-  const std::int64_t T = output.steps();
   const StepSchedule eta(options_.schedule, *options_.step_size, *options_.steps);
 
   Vector w = problem.first_iterate();
   DescentDirection direction(options_, problem.dimension);
   double C = *options_.clip_radius;
   Vector gradient;
-  std::string stopped = "plan complete";
-  std::int64_t t = 0;
-  SOTTO_TRY(observer.begin([&](Archive& state) {
-    state("step", t, 1, T)("iterate", w)("direction", direction)("clip radius", C, 1e-300, 1e300)(
-        "output", output);
+  Steps steps(observer, output.steps());
+  SOTTO_TRY(steps.begin([&](Archive& state) {
+    state("iterate", w)("direction", direction)("clip radius", C, 1e-300, 1e300)("output", output);
   }));
-  while (t < T) {
+  while (steps.next()) {
     const GradientQuery ask = query(problem, w, C, noise_multiplier);
-    SOTTO_ASSIGN(const auto g, unless_spent(oracle.gradient(ask), t));
-    if (!g) {
-      stopped = kBudgetSpent;
-      break;
-    }
+    SOTTO_ASSIGN(const auto g, steps.unless_spent(oracle.gradient(ask)));
+    if (!g) break;
     gradient = g->value().head(problem.dimension);
     if (options_.clip_quantile) {
       // The radius follows what was counted; the noise multiplier, and so the event, does not.
@@ -83,17 +78,15 @@ Expected<OptimizerResult> NoisyDescent::run(Oracle& oracle,
       C *= std::exp(-options_.clip_rate * (unclipped.value() - *options_.clip_quantile));
     }
     r.add_gradient(w, gradient);
-    w -= eta(t) * direction.next(gradient, oracle.gradient_sigma(ask));
-    r.prox(eta(t), w);
+    const double step = eta(steps.made());
+    w -= step * direction.next(gradient, oracle.gradient_sigma(ask));
+    r.prox(step, w);
     output.add(w);
-    ++t;
-    if (!observer.keep_going({t, T, eta(t - 1), gradient.norm(), &w})) {
-      stopped = "stopped early";
-      break;
-    }
+    steps.finish(step, gradient.norm(), &w);
   }
-  SOTTO_ASSIGN(Vector result, output.take(oracle, total_multiplier(noise_multiplier, T)));
-  return OptimizerResult{std::move(result), t, stopped};
+  SOTTO_ASSIGN(Vector result,
+               output.take(oracle, total_multiplier(noise_multiplier, output.steps())));
+  return steps.result(std::move(result));
 }
 
 Expected<void> check(const DescentOptions& options, const PublicProblem& problem) {

@@ -50,8 +50,7 @@ std::vector<MethodInfo> spiderboost_methods() {
            .source = "[ABGGMU23]",
            .page = "private-spiderboost",
            .options = spiderboost_options().infos(),
-           .configure = configure_spiderboost,
-           .resumable = true}};
+           .configure = configure_spiderboost}};
 }
 
 }  // namespace sotto

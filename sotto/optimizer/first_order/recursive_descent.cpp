@@ -8,6 +8,7 @@
 #include "sotto/optimizer/parts/clip_rule_option.hpp"
 #include "sotto/optimizer/parts/sampling_option.hpp"
 #include "sotto/optimizer/parts/schedule.hpp"
+#include "sotto/optimizer/parts/steps.hpp"
 
 namespace sotto {
 double data_smoothness(const PublicProblem& problem) {
@@ -126,24 +127,20 @@ Expected<OptimizerResult> RecursiveDescent::run(Oracle& oracle,
   Vector before = w;
   Vector v;
   Vector direction;
-  std::string stopped = "plan complete";
-  std::int64_t t = 0;
-  SOTTO_TRY(observer.begin([&](Archive& state) {
-    state("step", t, 1, steps_)("iterate", w)("before", before)("estimate", v)("output", output);
+  Steps steps(observer, steps_);
+  SOTTO_TRY(steps.begin([&](Archive& state) {
+    state("iterate", w)("before", before)("estimate", v)("output", output);
   }));
-  while (t < steps_) {
+  while (steps.next()) {
+    const std::int64_t t = steps.made();
     const bool anchor = t == 0 || (options_.phase && t % *options_.phase == 0);
     // Without recursion a pair is its fresh gradient: the same release for half the work.
-    SOTTO_ASSIGN(
-        const auto answer,
-        unless_spent(anchor       ? oracle.gradient(anchor_query(w, noise_multiplier))
+    SOTTO_ASSIGN(const auto answer,
+                 steps.unless_spent(
+                     anchor       ? oracle.gradient(anchor_query(w, noise_multiplier))
                      : gamma == 1 ? oracle.gradient(fresh_query(w, noise_multiplier))
-                                  : oracle.gradient_pair(pair_query(w, before, noise_multiplier)),
-                     t));
-    if (!answer) {
-      stopped = kBudgetSpent;
-      break;
-    }
+                                  : oracle.gradient_pair(pair_query(w, before, noise_multiplier))));
+    if (!answer) break;
     if (anchor)
       v = answer->value();
     else
@@ -155,14 +152,10 @@ Expected<OptimizerResult> RecursiveDescent::run(Oracle& oracle,
     w -= step * direction;
     r.prox(step, w);
     output.add(w);
-    ++t;
-    if (!observer.keep_going({t, steps_, step, direction.norm(), &w})) {
-      stopped = t < steps_ ? "stopped early" : stopped;
-      break;
-    }
+    steps.finish(step, direction.norm(), &w);
   }
   SOTTO_ASSIGN(Vector result, output.take(oracle, total_multiplier(noise_multiplier)));
-  return OptimizerResult{std::move(result), t, stopped};
+  return steps.result(std::move(result));
 }
 
 }  // namespace sotto

@@ -135,8 +135,7 @@ std::vector<MethodInfo> rrpsgd_methods() {
            .source = "[ZZMW17]",
            .page = "rrpsgd",
            .options = rrpsgd_options().infos(),
-           .configure = configure_rrpsgd,
-           .resumable = true}};
+           .configure = configure_rrpsgd}};
 }
 
 }  // namespace sotto

@@ -15,6 +15,7 @@
 
 #include "sotto/optimizer/first_order/methods.hpp"
 #include "sotto/optimizer/first_order/recursive_descent.hpp"
+#include "sotto/optimizer/parts/steps.hpp"
 
 namespace sotto {
 namespace {
@@ -42,7 +43,6 @@ class Storm final : public Optimizer {
                                 double noise_multiplier,
                                 Observer& observer) const override {
     const PublicProblem& problem = oracle.problem();
-    const std::int64_t T = *options_.steps;
     constexpr double kNoClip = std::numeric_limits<double>::infinity();
     Vector w = problem.first_iterate();
     Vector before = w;
@@ -50,12 +50,12 @@ class Storm final : public Optimizer {
     Vector direction;
     double a = 1;
     double squares = options_.u;
-    std::int64_t t = 0;
-    SOTTO_TRY(observer.begin([&](Archive& state) {
-      state("step", t, 1, T)("iterate", w)("before", before)("estimate", v)("mixture", a, 0, 1)(
+    Steps steps(observer, *options_.steps);
+    SOTTO_TRY(steps.begin([&](Archive& state) {
+      state("iterate", w)("before", before)("estimate", v)("mixture", a, 0, 1)(
           "squares", squares, 0, kNoClip);
     }));
-    while (t < T) {
+    while (steps.next()) {
       SOTTO_ASSIGN(const Released<Vector> pair,
                    oracle.gradient_pair(
                        {w, before, sampling_, {a, kNoClip, kNoClip, false}, noise_multiplier}));
@@ -68,11 +68,9 @@ class Storm final : public Optimizer {
       w -= eta * direction;
       problem.regularizer.prox(eta, w);
       a = std::min(1.0, *options_.c * eta * eta);
-      ++t;
-      if (!observer.keep_going({t, T, eta, direction.norm(), &w}))
-        return OptimizerResult{w, t, "stopped early"};
+      steps.finish(eta, direction.norm(), &w);
     }
-    return OptimizerResult{w, T, "plan complete"};
+    return steps.result(w);
   }
 
  private:
@@ -125,8 +123,7 @@ std::vector<MethodInfo> storm_methods() {
            .source = "[CO19]",
            .page = "storm",
            .options = storm_options().infos(),
-           .configure = configure_storm,
-           .resumable = true}};
+           .configure = configure_storm}};
 }
 
 }  // namespace sotto

@@ -7,13 +7,10 @@
 #include <vector>
 
 #include "sotto/core/check.hpp"
+#include "sotto/optimizer/parts/steps.hpp"
 
 namespace sotto {
 namespace {
-
-double total_multiplier(double noise_multiplier, std::int64_t steps) {
-  return noise_multiplier / std::sqrt(static_cast<double>(steps));
-}
 
 VertexRule rule_of(const FrankWolfeOptions& options) {
   return options.selection == "noisy_max" ? VertexRule::kNoisyMax : VertexRule::kExponential;
@@ -57,26 +54,46 @@ double selection_epsilon(const FrankWolfeOptions& options, double noise_multipli
   return (rule_of(options) == VertexRule::kExponential ? 2 : 1) / noise_multiplier;
 }
 
-Plan frank_wolfe_plan(const FrankWolfeOptions& options,
-                      const GapCertifier& certificate,
-                      const PublicProblem& problem,
-                      double noise_multiplier,
-                      Event step,
-                      std::int64_t samples) {
-  const Output output(options, *options.steps);
+FrankWolfe::FrankWolfe(FrankWolfeOptions options)
+    : options_(std::move(options)), certificate_(options_) {
+  SOTTO_CHECK(options_.steps && options_.step_size);
+}
+
+Plan FrankWolfe::plan_of(Event step,
+                         std::int64_t samples,
+                         const PublicProblem& problem,
+                         double noise_multiplier) const {
+  const Output output(options_, *options_.steps);
   const double total = total_multiplier(noise_multiplier, output.steps());
   Event event = Event::repeat(output.steps(), std::move(step));
   if (auto last = output.event(total, problem.relation))
     event = Event::compose({std::move(event), *std::move(last)});
-  if (auto last = certificate.event(total, problem))
+  if (auto last = certificate_.event(total, problem))
     event = Event::compose({std::move(event), *std::move(last)});
   return {std::move(event),
-          output.steps() * samples + output.noise_samples() + certificate.noise_samples()};
+          output.steps() * samples + output.noise_samples() + certificate_.noise_samples()};
 }
 
-GradientFrankWolfe::GradientFrankWolfe(FrankWolfeOptions options)
-    : options_(std::move(options)), certificate_(options_) {
-  SOTTO_CHECK(options_.steps && options_.step_size);
+Expected<OptimizerResult> FrankWolfe::walk(Oracle& oracle,
+                                           double noise_multiplier,
+                                           Observer& observer,
+                                           const Towards& towards) const {
+  Output output(options_, *options_.steps);
+  SOTTO_ASSIGN(Vector w, start_point(options_.start, oracle.problem()));
+  Vector v;
+  Steps steps(observer, output.steps());
+  SOTTO_TRY(steps.begin([&](Archive& state) { state("iterate", w)("output", output); }));
+  while (steps.next()) {
+    SOTTO_ASSIGN(const auto norm, steps.unless_spent(towards(w, v)));
+    if (!norm) break;
+    const double gamma = frank_wolfe_step(options_, steps.made());
+    w += gamma * (v - w);
+    output.add(w);
+    steps.finish(gamma, *norm, &w);
+  }
+  const double total = total_multiplier(noise_multiplier, output.steps());
+  SOTTO_ASSIGN(Vector result, output.take(oracle, total));
+  return certificate_.certified(steps.result(std::move(result)), oracle, total);
 }
 
 GradientQuery GradientFrankWolfe::query(const Vector& at, double noise_multiplier) const {
@@ -85,47 +102,29 @@ GradientQuery GradientFrankWolfe::query(const Vector& at, double noise_multiplie
 
 Plan GradientFrankWolfe::plan(const PublicProblem& problem, double noise_multiplier) const {
   const Vector anywhere;
-  return frank_wolfe_plan(options_,
-                          certificate_,
-                          problem,
-                          noise_multiplier,
-                          event_of(query(anywhere, noise_multiplier), problem.relation),
-                          problem.dimension);
+  return plan_of(event_of(query(anywhere, noise_multiplier), problem.relation),
+                 problem.dimension,
+                 problem,
+                 noise_multiplier);
 }
 
 Expected<OptimizerResult> GradientFrankWolfe::run(Oracle& oracle,
                                                   double noise_multiplier,
                                                   Observer& observer) const {
   const PublicProblem& problem = oracle.problem();
-  Output output(options_, *options_.steps);
-  const std::int64_t T = output.steps();
-  SOTTO_ASSIGN(Vector w, start_point(options_.start, problem));
-  Vector gradient, v;
-  std::string stopped = "plan complete";
-  std::int64_t t = 0;
-  while (t < T) {
-    SOTTO_ASSIGN(const Released<Vector> g, oracle.gradient(query(w, noise_multiplier)));
-    gradient = g.value();
-    problem.regularizer.add_gradient(w, gradient);
-    problem.constraint->minimize_linear(gradient, v);
-    const double gamma = frank_wolfe_step(options_, t);
-    w += gamma * (v - w);
-    output.add(w);
-    ++t;
-    if (!observer.keep_going({t, T, gamma, gradient.norm(), &w})) {
-      stopped = "stopped early";
-      break;
-    }
-  }
-  const double total = total_multiplier(noise_multiplier, T);
-  SOTTO_ASSIGN(Vector result, output.take(oracle, total));
-  SOTTO_ASSIGN(auto certificate, certificate_.take(oracle, result, total));
-  return OptimizerResult{std::move(result), t, stopped, {}, certificate};
+  Vector gradient;
+  return walk(
+      oracle, noise_multiplier, observer, [&](const Vector& w, Vector& v) -> Expected<double> {
+        SOTTO_ASSIGN(const Released<Vector> g, oracle.gradient(query(w, noise_multiplier)));
+        gradient = g.value();
+        problem.regularizer.add_gradient(w, gradient);
+        problem.constraint->minimize_linear(gradient, v);
+        return gradient.norm();
+      });
 }
 
-VertexFrankWolfe::VertexFrankWolfe(FrankWolfeOptions options)
-    : options_(std::move(options)), certificate_(options_) {
-  SOTTO_CHECK(options_.steps && options_.step_size && options_.output != "best");
+VertexFrankWolfe::VertexFrankWolfe(FrankWolfeOptions options) : FrankWolfe(std::move(options)) {
+  SOTTO_CHECK(options_.output != "best");
 }
 
 Plan VertexFrankWolfe::plan(const PublicProblem& problem, double noise_multiplier) const {
@@ -135,8 +134,7 @@ Plan VertexFrankWolfe::plan(const PublicProblem& problem, double noise_multiplie
                           *options_.clip_max,
                           selection_epsilon(options_, noise_multiplier),
                           rule_of(options_)};
-  return frank_wolfe_plan(
-      options_, certificate_, problem, noise_multiplier, event_of(query, problem.relation), 1);
+  return plan_of(event_of(query, problem.relation), 1, problem, noise_multiplier);
 }
 
 Expected<OptimizerResult> VertexFrankWolfe::run(Oracle& oracle,
@@ -157,36 +155,30 @@ Expected<OptimizerResult> VertexFrankWolfe::run(Oracle& oracle,
   std::vector<double> sums;  // of the last iterates, by slot of the path's support
   std::int64_t counted = 0;
   SparseGradient regularizer(problem.regularizer);
-  std::string stopped = "plan complete";
-  std::int64_t t = 0;
-  while (t < T) {
-    SOTTO_ASSIGN(const Released<Vertex> v,
-                 oracle.select_vertex(
-                     {w, set, *options_.clip_max, epsilon, rule_of(options_), regularizer.at(w)}));
-    const double gamma = frank_wolfe_step(options_, t);
-    w.move(gamma, v.value());
-    ++t;
-    if (averaged > 1 && t > T - averaged) {
+  Steps steps(observer, T);
+  SOTTO_TRY(steps.begin([&](Archive& state) {
+    state("path", w);
+    state("sums", sums, w.support().size())("summed", counted, 0, T);
+  }));
+  while (steps.next()) {
+    SOTTO_ASSIGN(const auto v,
+                 steps.unless_spent(oracle.select_vertex(
+                     {w, set, *options_.clip_max, epsilon, rule_of(options_), regularizer.at(w)})));
+    if (!v) break;
+    const double gamma = frank_wolfe_step(options_, steps.made());
+    w.move(gamma, v->value());
+    if (averaged > 1 && steps.made() >= T - averaged) {
       sums.resize(w.support().size(), 0.0);
       for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += w.value(k);
       ++counted;
     }
-    if (!observer.keep_going({t, T, gamma, 0, nullptr})) {
-      stopped = "stopped early";
-      break;
-    }
+    steps.finish(gamma, 0, nullptr);
   }
   Vector result = w.dense();
   for (std::size_t k = 0; k < sums.size(); ++k)
     result[w.support()[k]] = sums[k] / static_cast<double>(counted);
-  SOTTO_ASSIGN(auto certificate,
-               certificate_.take(oracle, result, total_multiplier(noise_multiplier, T)));
-  return OptimizerResult{std::move(result), t, stopped, {}, certificate};
-}
-
-ListedFrankWolfe::ListedFrankWolfe(FrankWolfeOptions options)
-    : options_(std::move(options)), certificate_(options_) {
-  SOTTO_CHECK(options_.steps && options_.step_size);
+  return certificate_.certified(
+      steps.result(std::move(result)), oracle, total_multiplier(noise_multiplier, T));
 }
 
 Plan ListedFrankWolfe::plan(const PublicProblem& problem, double noise_multiplier) const {
@@ -196,8 +188,7 @@ Plan ListedFrankWolfe::plan(const PublicProblem& problem, double noise_multiplie
                                 *options_.clip_max,
                                 selection_epsilon(options_, noise_multiplier),
                                 rule_of(options_)};
-  return frank_wolfe_plan(
-      options_, certificate_, problem, noise_multiplier, event_of(query, problem.relation), 1);
+  return plan_of(event_of(query, problem.relation), 1, problem, noise_multiplier);
 }
 
 Expected<OptimizerResult> ListedFrankWolfe::run(Oracle& oracle,
@@ -206,31 +197,18 @@ Expected<OptimizerResult> ListedFrankWolfe::run(Oracle& oracle,
   const PublicProblem& problem = oracle.problem();
   const Matrix& vertices = *problem.constraint->vertices();
   const double epsilon = selection_epsilon(options_, noise_multiplier);
-  Output output(options_, *options_.steps);
-  const std::int64_t T = output.steps();
-  SOTTO_ASSIGN(Vector w, start_point(options_.start, problem));
   Vector regularizer;
-  std::string stopped = "plan complete";
-  std::int64_t t = 0;
-  while (t < T) {
-    regularizer.setZero(problem.dimension);
-    problem.regularizer.add_gradient(w, regularizer);
-    SOTTO_ASSIGN(const Released<std::int64_t> v,
-                 oracle.select_listed_vertex(
-                     {w, vertices, *options_.clip_max, epsilon, rule_of(options_), &regularizer}));
-    const double gamma = frank_wolfe_step(options_, t);
-    w += gamma * (vertices.row(v.value()).transpose() - w);
-    output.add(w);
-    ++t;
-    if (!observer.keep_going({t, T, gamma, 0, &w})) {
-      stopped = "stopped early";
-      break;
-    }
-  }
-  const double total = total_multiplier(noise_multiplier, T);
-  SOTTO_ASSIGN(Vector result, output.take(oracle, total));
-  SOTTO_ASSIGN(auto certificate, certificate_.take(oracle, result, total));
-  return OptimizerResult{std::move(result), t, stopped, {}, certificate};
+  return walk(
+      oracle, noise_multiplier, observer, [&](const Vector& w, Vector& v) -> Expected<double> {
+        regularizer.setZero(problem.dimension);
+        problem.regularizer.add_gradient(w, regularizer);
+        SOTTO_ASSIGN(
+            const Released<std::int64_t> chosen,
+            oracle.select_listed_vertex(
+                {w, vertices, *options_.clip_max, epsilon, rule_of(options_), &regularizer}));
+        v = vertices.row(chosen.value()).transpose();
+        return 0.0;
+      });
 }
 
 }  // namespace sotto

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "sotto/optimizer/optimizer.hpp"
 #include "sotto/optimizer/parts/constrained.hpp"
@@ -50,10 +52,34 @@ struct FrankWolfeOptions : OutputOptions, CertificateOptions {
 /// The step of number t = 0, 1, …
 double frank_wolfe_step(const FrankWolfeOptions& options, std::int64_t t);
 
+/// What the three ways to find a vertex share.
+class FrankWolfe : public Optimizer {
+ protected:
+  explicit FrankWolfe(FrankWolfeOptions options);
+
+  /// T releases of one kind, with so many noise samples each; what the output asks; the
+  /// certificate.
+  Plan plan_of(Event step,
+               std::int64_t samples,
+               const PublicProblem& problem,
+               double noise_multiplier) const;
+
+  /// Finds the vertex v to go to from w; the gradient's norm, if it knows one, else 0.
+  using Towards = std::function<Expected<double>(const Vector& w, Vector& v)>;
+  /// A run on dense iterates.
+  Expected<OptimizerResult> walk(Oracle& oracle,
+                                 double noise_multiplier,
+                                 Observer& observer,
+                                 const Towards& towards) const;
+
+  FrankWolfeOptions options_;
+  GapCertifier certificate_;
+};
+
 /// dp-fw-l2, on any bounded set.
-class GradientFrankWolfe final : public Optimizer {
+class GradientFrankWolfe final : public FrankWolfe {
  public:
-  explicit GradientFrankWolfe(FrankWolfeOptions options);
+  explicit GradientFrankWolfe(FrankWolfeOptions options) : FrankWolfe(std::move(options)) {}
   Plan plan(const PublicProblem& problem, double noise_multiplier) const override;
   Expected<OptimizerResult> run(Oracle& oracle,
                                 double noise_multiplier,
@@ -61,47 +87,29 @@ class GradientFrankWolfe final : public Optimizer {
 
  private:
   GradientQuery query(const Vector& at, double noise_multiplier) const;
-  FrankWolfeOptions options_;
-  GapCertifier certificate_;
 };
 
 /// dp-fw-l1, on an l1 ball or a simplex: the iterate is a sparse path (geometry/vertex_path.hpp).
-class VertexFrankWolfe final : public Optimizer {
+class VertexFrankWolfe final : public FrankWolfe {
  public:
   explicit VertexFrankWolfe(FrankWolfeOptions options);
   Plan plan(const PublicProblem& problem, double noise_multiplier) const override;
   Expected<OptimizerResult> run(Oracle& oracle,
                                 double noise_multiplier,
                                 Observer& observer) const override;
-
- private:
-  FrankWolfeOptions options_;
-  GapCertifier certificate_;
 };
 
 /// dp-fw-l1, on a polytope with listed vertices.
-class ListedFrankWolfe final : public Optimizer {
+class ListedFrankWolfe final : public FrankWolfe {
  public:
-  explicit ListedFrankWolfe(FrankWolfeOptions options);
+  explicit ListedFrankWolfe(FrankWolfeOptions options) : FrankWolfe(std::move(options)) {}
   Plan plan(const PublicProblem& problem, double noise_multiplier) const override;
   Expected<OptimizerResult> run(Oracle& oracle,
                                 double noise_multiplier,
                                 Observer& observer) const override;
-
- private:
-  FrankWolfeOptions options_;
-  GapCertifier certificate_;
 };
 
 /// What the selections share: the privacy of one of them, as a function of the noise multiplier.
 double selection_epsilon(const FrankWolfeOptions& options, double noise_multiplier);
-
-/// The plan of T releases of one kind, what the output asks, and the certificate.
-Plan frank_wolfe_plan(const FrankWolfeOptions& options,
-                      const GapCertifier& certificate,
-                      const PublicProblem& problem,
-                      double noise_multiplier,
-                      Event step,
-                      std::int64_t samples);
 
 }  // namespace sotto

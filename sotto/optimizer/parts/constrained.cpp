@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "sotto/loss/slope_bound.hpp"
+#include "sotto/optimizer/parts/steps.hpp"
 
 namespace sotto {
 namespace {
@@ -116,22 +117,28 @@ std::optional<Event> GapCertifier::event(double total_multiplier,
                   problem.relation);
 }
 
-Expected<std::optional<GapCertificate>> GapCertifier::take(Oracle& oracle,
-                                                           const Vector& w,
-                                                           double total_multiplier) const {
-  if (options_.certificate_share == 0) return std::nullopt;
+Expected<OptimizerResult> GapCertifier::certified(OptimizerResult result,
+                                                  Oracle& oracle,
+                                                  double total_multiplier) const {
+  if (options_.certificate_share == 0) return result;
   const PublicProblem& problem = oracle.problem();
   Vector regularizer = Vector::Zero(problem.dimension);
-  problem.regularizer.add_gradient(w, regularizer);
-  GapQuery query = objective_gap(w, problem, multiplier(total_multiplier));
+  problem.regularizer.add_gradient(result.w, regularizer);
+  GapQuery query = objective_gap(result.w, problem, multiplier(total_multiplier));
   query.public_part = &regularizer;
-  SOTTO_ASSIGN(const Released<NoisyGap> gap, oracle.gap(query));
+  SOTTO_ASSIGN(const auto gap, unless_spent(oracle.gap(query)));
+  if (!gap) return result;
   // The noise is on the gap itself, one normal number, whatever the set.
   const double tail = (1 - options_.certificate_confidence) / 2;
   const double quantile =
       boost::math::quantile(boost::math::complement(boost::math::normal(), tail));
-  return GapCertificate{
-      gap.value().value, quantile * gap.value().deviation, options_.certificate_confidence};
+  result.gap = GapCertificate{
+      gap->value().value, quantile * gap->value().deviation, options_.certificate_confidence};
+  return result;
+}
+
+double total_multiplier(double noise_multiplier, std::int64_t steps) {
+  return noise_multiplier / std::sqrt(static_cast<double>(steps));
 }
 
 Expected<Vector> start_point(const std::string& word, const PublicProblem& problem) {

@@ -54,15 +54,20 @@ class GapCertifier {
 
   std::optional<Event> event(double total_multiplier, const PublicProblem& problem) const;
   std::int64_t noise_samples() const { return options_.certificate_share > 0 ? 1 : 0; }
-  Expected<std::optional<GapCertificate>> take(Oracle& oracle,
-                                               const Vector& w,
-                                               double total_multiplier) const;
+  /// The result with its certificate, if one is wanted; without, where the budget is gone, which
+  /// only a run that had to repeat steps can meet, or one that was interrupted to be resumed.
+  Expected<OptimizerResult> certified(OptimizerResult result,
+                                      Oracle& oracle,
+                                      double total_multiplier) const;
 
  private:
   double multiplier(double total_multiplier) const;
 
   CertificateOptions options_;
 };
+
+/// The multiplier of one release that costs as much as `steps` of them.
+double total_multiplier(double noise_multiplier, std::int64_t steps);
 
 /// The start that a word names: zero, center, or auto (zero if it lies in the set, else the
 /// center). Fails (kUsage) if it lies outside, or the set does not fit the dimension.

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "sotto/core/check.hpp"
-#include "sotto/optimizer/optimizer.hpp"
+#include "sotto/optimizer/parts/steps.hpp"
 
 namespace sotto {
 namespace {
@@ -75,7 +75,7 @@ Expected<Vector> Output::take(Oracle& oracle, double total_multiplier) {
   for (const Vector& each : candidates_)
     regularizer.push_back(oracle.problem().regularizer.value(each));
   selection.public_part = regularizer;
-  SOTTO_ASSIGN(const auto chosen, unless_spent(oracle.select(selection), seen_));
+  SOTTO_ASSIGN(const auto chosen, unless_spent(oracle.select(selection)));
   if (!chosen) return average_.value();
   return candidates_[static_cast<std::size_t>(chosen->value())];
 }

@@ -6,14 +6,11 @@
 
 #include "sotto/core/check.hpp"
 #include "sotto/geometry/mirror_map.hpp"
+#include "sotto/optimizer/parts/steps.hpp"
 #include "sotto/optimizer/proximal/methods.hpp"
 
 namespace sotto {
 namespace {
-
-double total_multiplier(double noise_multiplier, std::int64_t steps) {
-  return noise_multiplier / std::sqrt(static_cast<double>(steps));
-}
 
 OptionTable<ProximalOptions> option_table(bool mirror) {
   OptionTable<ProximalOptions> table;
@@ -102,31 +99,27 @@ Expected<OptimizerResult> ProximalDescent::run(Oracle& oracle,
   const PublicProblem& problem = oracle.problem();
   const double gamma = *options_.step_size;
   Output output(options_, *options_.steps);
-  const std::int64_t T = output.steps();
-  const double total = total_multiplier(noise_multiplier, T);
+  const double total = total_multiplier(noise_multiplier, output.steps());
   SOTTO_ASSIGN(const Vector start, start_point(options_.start, problem));
   SOTTO_ASSIGN(
       const auto iterate,
       MirrorIterate::make(options_.mirror, problem.constraint, problem.regularizer, start));
 
   Vector gradient;
-  std::string stopped = "plan complete";
-  std::int64_t t = 0;
-  while (t < T) {
-    SOTTO_ASSIGN(const Released<Vector> g, oracle.gradient(query(iterate->w(), noise_multiplier)));
-    gradient = g.value();
+  Steps steps(observer, output.steps());
+  SOTTO_TRY(steps.begin([&](Archive& state) { state("iterate", *iterate)("output", output); }));
+  while (steps.next()) {
+    SOTTO_ASSIGN(const auto g,
+                 steps.unless_spent(oracle.gradient(query(iterate->w(), noise_multiplier))));
+    if (!g) break;
+    gradient = g->value();
     problem.regularizer.add_gradient(iterate->w(), gradient);
     iterate->move(gradient, gamma);
     output.add(iterate->w());
-    ++t;
-    if (!observer.keep_going({t, T, gamma, gradient.norm(), &iterate->w()})) {
-      stopped = "stopped early";
-      break;
-    }
+    steps.finish(gamma, gradient.norm(), &iterate->w());
   }
   SOTTO_ASSIGN(Vector result, output.take(oracle, total));
-  SOTTO_ASSIGN(auto certificate, certificate_.take(oracle, result, total));
-  return OptimizerResult{std::move(result), t, stopped, {}, certificate};
+  return certificate_.certified(steps.result(std::move(result)), oracle, total);
 }
 
 std::vector<MethodInfo> proximal_methods() {

@@ -34,6 +34,7 @@
 #include <cmath>
 #include <vector>
 
+#include "sotto/optimizer/parts/steps.hpp"
 #include "sotto/optimizer/second_order/backtracking.hpp"
 #include "sotto/optimizer/second_order/methods.hpp"
 #include "sotto/optimizer/second_order/scout.hpp"
@@ -63,32 +64,36 @@ class DescentSearch final : public Optimizer {
     const PublicProblem& problem = oracle.problem();
     const Sampling sampling = step_sampling(o_, problem);
     Vector w = initial_point(o_, problem.dimension);
-    auto most = scout.steps(w, least_decrease());
-    if (!most) return ended(most.error(), w, 0, scout);
-    const std::int64_t T = *most;
+    double expected_norm = first_norm(problem);
+    Steps steps(observer, most_steps(o_, least_decrease()), Steps::Budget::kFilter);
+    SOTTO_TRY(scout.begin(steps, w, expected_norm, least_decrease()));
     const auto first_phase =
-        o_.two_phases ? static_cast<std::int64_t>(std::sqrt(static_cast<double>(T))) : 0;
+        o_.two_phases ? static_cast<std::int64_t>(std::sqrt(static_cast<double>(steps.planned())))
+                      : 0;
     const double first_share = o_.first_phase_share * (1 - o_.certificate_share) /
                                static_cast<double>(std::max<std::int64_t>(first_phase, 1));
 
-    double expected_norm = first_norm(problem);
-    std::int64_t t = 0;
-    for (; t < T; ++t) {
-      auto look =
-          t < first_phase
-              ? scout.slope_with(w, first_multiplier(scout, first_share, sampling), sampling)
-              : scout.look(expected_norm,
-                           [&](double sigma) { return scout.slope(w, sigma, sampling); });
-      if (!look) return ended(look.error(), w, t, scout);
-      auto step = next_step(oracle, scout, w, *look, sampling);
-      if (!step) return ended(step.error(), w, t, scout);
-      if (!*step) return finished(w, t, kFound, scout);
+    while (steps.next()) {
+      SOTTO_ASSIGN(
+          auto look,
+          steps.unless_spent(
+              steps.made() < first_phase
+                  ? scout.slope_with(w, first_multiplier(scout, first_share, sampling), sampling)
+                  : scout.look(expected_norm,
+                               [&](double sigma) { return scout.slope(w, sigma, sampling); })));
+      if (!look) break;
+      SOTTO_ASSIGN(const auto step,
+                   steps.unless_spent(next_step(oracle, scout, w, *look, sampling)));
+      if (!step) break;
+      if (!*step) {
+        steps.end(StopReason::kPointFound);
+        break;
+      }
       expected_norm = std::max(look->estimate, *o_.gradient_tolerance);
       w += **step;
-      if (!observer.keep_going({t + 1, T, (*step)->norm(), look->norm, &w}))
-        return finished(w, t + 1, "stopped early", scout);
+      steps.finish((*step)->norm(), look->norm, &w);
     }
-    return finished(w, t, "plan complete", scout);
+    return scout.certified(steps.result(w));
   }
 
  private:

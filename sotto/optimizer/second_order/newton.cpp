@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,7 @@
 #include "sotto/geometry/trust_region.hpp"
 #include "sotto/loss/joint_bound.hpp"
 #include "sotto/optimizer/first_order/noisy_descent.hpp"
+#include "sotto/optimizer/parts/steps.hpp"
 #include "sotto/optimizer/second_order/methods.hpp"
 #include "sotto/optimizer/second_order/search_options.hpp"
 
@@ -67,18 +69,23 @@ class NoisyNewton final : public Optimizer {
                                 double noise_multiplier,
                                 Observer& observer) const override {
     const PublicProblem& problem = oracle.problem();
-    const std::int64_t T = *o_.steps;
     SearchOptions start;
     start.init = o_.init;
     start.init_seed = o_.init_seed;
     Vector w = initial_point(start, problem.dimension);
     Matrix mean = Matrix::Zero(problem.dimension, problem.dimension);
     double precision = 0;  // of `mean`: one over its noise's variance
-    std::int64_t t = 0;
-    while (t < T) {
-      SOTTO_ASSIGN(const Released<NoisyGradientHessian> released,
-                   oracle.gradient_and_hessian(ask(problem, w, noise_multiplier, t)));
-      const NoisyGradientHessian& answer = released.value();
+    Steps steps(observer, *o_.steps);
+    SOTTO_TRY(steps.begin([&](Archive& state) {
+      state("iterate", w)("mean Hessian", mean)(
+          "precision", precision, 0, std::numeric_limits<double>::infinity());
+    }));
+    while (steps.next()) {
+      SOTTO_ASSIGN(const auto released,
+                   steps.unless_spent(oracle.gradient_and_hessian(
+                       ask(problem, w, noise_multiplier, steps.made()))));
+      if (!released) break;
+      const NoisyGradientHessian& answer = released->value();
       remember(answer, mean, precision);
 
       Vector gradient = answer.gradient;
@@ -89,11 +96,9 @@ class NoisyNewton final : public Optimizer {
       H.diagonal() = diagonal;
       const Vector step = damped(symmetric_eigen(H), gradient, noise_floor(problem, precision));
       w += step;
-      ++t;
-      if (!observer.keep_going({t, T, step.norm(), gradient.norm(), &w}))
-        return OptimizerResult{std::move(w), t, "stopped early"};
+      steps.finish(step.norm(), gradient.norm(), &w);
     }
-    return OptimizerResult{std::move(w), t, "plan complete"};
+    return steps.result(std::move(w));
   }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numbers>
 #include <utility>
@@ -12,6 +13,8 @@
 
 namespace sotto {
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Few different multipliers keep the ledger's account short. Above 2^20, which costs next to
 /// nothing, the noise's grid would be too coarse for many coordinates (a sigmoid loss has almost no
@@ -364,7 +367,7 @@ Expected<Look> Scout::look(double hint, const std::function<Expected<Look>(doubl
   }
 }
 
-Expected<std::int64_t> Scout::steps(const Vector& start, double least_decrease) {
+Expected<std::int64_t> Scout::planned_steps(const Vector& start, double least_decrease) {
   if (options_.steps) return *options_.steps;
   double gap = options_.gap.value_or(0);
   if (!options_.gap) {
@@ -378,15 +381,22 @@ Expected<std::int64_t> Scout::steps(const Vector& start, double least_decrease) 
   return steps_for(gap, least_decrease);
 }
 
-Expected<OptimizerResult> ended(const Error& error, Vector w, std::int64_t steps, Scout& scout) {
-  if (error.kind != ErrorKind::kBudget) return tl::unexpected<Error>(error);
-  return finished(std::move(w), steps, "budget spent", scout);
+Expected<void> Scout::begin(Steps& steps, Vector& w, double& expected_norm, double least_decrease) {
+  SOTTO_TRY(steps.begin([&, this](Archive& state) {
+    state("iterate", w)("expected norm", expected_norm, 0, kInfinity)("scout", *this);
+  }));
+  if (steps.made() > 0) return {};
+  SOTTO_ASSIGN(const auto T, steps.unless_spent(planned_steps(w, least_decrease)));
+  if (T) steps.plan(*T);
+  return {};
 }
 
-OptimizerResult finished(Vector w, std::int64_t steps, std::string why, Scout& scout) {
-  OptimizerResult result{std::move(w), steps, std::move(why), {}};
-  result.certificate = scout.certify(result.w);
-  return result;
+void Scout::archive(Archive& state) {
+  auto probes = static_cast<std::int64_t>(probes_);
+  state("spent", spent_, 0, kInfinity)(
+      "probes", probes, 0, std::numeric_limits<std::int64_t>::max())("scale", scale_, 0, kInfinity)(
+      "scale length", scale_length_, 0, kInfinity);
+  probes_ = static_cast<std::uint64_t>(probes);
 }
 
 }  // namespace sotto

@@ -7,6 +7,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/geometry/stationarity.hpp"
 #include "sotto/geometry/trust_region.hpp"
+#include "sotto/optimizer/parts/steps.hpp"
 #include "sotto/optimizer/second_order/search_options.hpp"
 #include "sotto/oracle/api/oracle.hpp"
 
@@ -94,13 +95,21 @@ class Scout {
   /// zCDP of the last Gaussian release.
   double last_rho() const { return last_rho_; }
 
-  /// The steps T that the options or the gap allow, `least_decrease` a step; a gap that is not
-  /// public is measured and paid for.
-  Expected<std::int64_t> steps(const Vector& start, double least_decrease);
+  /// Begins a search at `w` that carries `expected_norm` from step to step. Plans the steps T that
+  /// the options or the gap allow, `least_decrease` per step; a gap that is not public is measured
+  /// and paid for, unless the run is resumed.
+  Expected<void> begin(Steps& steps, Vector& w, double& expected_norm, double least_decrease);
 
   /// A certificate of w by a fresh release with the share kept for it; none if no share was kept.
   /// What stops it (a refusal of the filter) makes a refused certificate, not an error.
   std::optional<Certificate> certify(const Vector& w);
+  OptimizerResult certified(OptimizerResult result) {
+    result.certificate = certify(result.w);
+    return result;
+  }
+
+  /// What a step leaves to the next: the guide's account, and how far the random starts are used.
+  void archive(Archive& state);
 
   const PublicProblem& problem() const { return problem_; }
   bool bounded() const { return bounded_; }
@@ -122,6 +131,7 @@ class Scout {
                                        double miss);
   double eigenvalue_margin(double sigma, double miss) const;
   bool lanczos() const { return options_.solver == "lanczos"; }
+  Expected<std::int64_t> planned_steps(const Vector& start, double least_decrease);
   Expected<Certificate> certify_now(const Vector& w);
   double batch(const Sampling& sampling) const;
   ClipRule rule() const { return bounded_ ? ClipRule::kGlm : ClipRule::kFlat; }
@@ -139,13 +149,5 @@ class Scout {
   mutable double scale_ = 0;     ///< the last hessian_scale, for |w| about scale_length_
   mutable double scale_length_ = 0;
 };
-
-/// The end of the budget is the end of a run; anything else is an error.
-Expected<OptimizerResult> ended(const Error& error, Vector w, std::int64_t steps, Scout& scout);
-
-/// A finished run with its certificate.
-OptimizerResult finished(Vector w, std::int64_t steps, std::string why, Scout& scout);
-
-inline constexpr const char* kFound = "second-order point found";
 
 }  // namespace sotto

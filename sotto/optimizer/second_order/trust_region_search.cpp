@@ -29,6 +29,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/optimizer/parts/steps.hpp"
 #include "sotto/optimizer/second_order/methods.hpp"
 #include "sotto/optimizer/second_order/scout.hpp"
 
@@ -55,27 +56,29 @@ class TrustRegionSearch final : public Optimizer {
     const Sampling sampling = step_sampling(o_, problem);
     Vector w = initial_point(o_, problem.dimension);
     const double alpha = *o_.gradient_tolerance;
-    auto most = scout.steps(w, least_decrease());
-    if (!most) return ended(most.error(), w, 0, scout);
-    const std::int64_t T = *most;
-
     double expected_norm = first_norm(problem);
-    std::int64_t t = 0;
-    for (; t < T; ++t) {
-      auto look = scout.look(expected_norm, [&](double sigma) {
+    Steps steps(observer, most_steps(o_, least_decrease()), Steps::Budget::kFilter);
+    SOTTO_TRY(scout.begin(steps, w, expected_norm, least_decrease()));
+
+    while (steps.next()) {
+      SOTTO_ASSIGN(auto look, steps.unless_spent(scout.look(expected_norm, [&](double sigma) {
         return dense() ? scout.joint(w, sigma, sampling) : scout.slope(w, sigma, sampling);
-      });
-      if (!look) return ended(look.error(), w, t, scout);
-      auto answer = judge(scout, w, *look, sampling);
-      if (!answer) return ended(answer.error(), w, t, scout);
-      if (answer->found) return finished(w, t, kFound, scout);
+      })));
+      if (!look) break;
+      SOTTO_ASSIGN(const auto answer, steps.unless_spent(judge(scout, w, *look, sampling)));
+      if (!answer) break;
+      if (answer->found) {
+        steps.end(StopReason::kPointFound);
+        break;
+      }
       expected_norm = std::max(look->estimate, alpha);
       w += answer->step;
-      if (answer->found_after) return finished(w, t + 1, kFound, scout);
-      if (!observer.keep_going({t + 1, T, answer->step.norm(), look->norm, &w}))
-        return finished(w, t + 1, "stopped early", scout);
+      if (answer->found_after)
+        steps.end(StopReason::kPointFound, /*is_made=*/true);
+      else
+        steps.finish(answer->step.norm(), look->norm, &w);
     }
-    return finished(w, t, "plan complete", scout);
+    return scout.certified(steps.result(w));
   }
 
  private:

@@ -25,10 +25,10 @@ struct StepReport {
 class Observer {
  public:
   virtual ~Observer() = default;
-  /// Called once, before the first step, by methods whose runs can be continued (MethodInfo's
-  /// `resumable`). `state` visits all that the run carries from one step to the next, stays valid
-  /// until the run ends, and is complete whenever keep_going() is called. May load an earlier
-  /// run's state, with which the run then goes on.
+  /// Called once, before the first step, by every method (optimizer/parts/steps.hpp), so that its
+  /// runs can be continued. `state` visits all that the run carries from one step to the next,
+  /// stays valid until the run ends, and is complete whenever keep_going() is called. May load an
+  /// earlier run's state, with which the run then goes on.
   virtual Expected<void> begin(Archived state) {
     static_cast<void>(state);
     return {};
