@@ -1,5 +1,6 @@
 #include "run_end.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -72,6 +73,9 @@ std::string rescue(const Model& model) {
   if (saved) return fmt::format("It is kept: it was written to {} instead.", path);
   const auto printed = attempted([&]() -> Expected<void> {
     if (!standard_output_keeps()) return fail(ErrorKind::kIo, "standard output keeps nothing.");
+    // A pipe that does not wait for its reader would take its first bytes only.
+    if (const int flags = ::fcntl(STDOUT_FILENO, F_GETFL); flags >= 0 && (flags & O_NONBLOCK) != 0)
+      ::fcntl(STDOUT_FILENO, F_SETFL, flags & ~O_NONBLOCK);
     SOTTO_TRY(write_text(model, [](std::string_view piece) {
       print_json_text(piece);
       return Expected<void>();

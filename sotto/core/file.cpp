@@ -12,6 +12,7 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 
 #include "sotto/core/file_system.hpp"
@@ -140,6 +141,38 @@ bool is_trap(const struct stat& name) {
   return S_ISLNK(name.st_mode) && !is_ours(name) && name.st_uid != 0;
 }
 
+/// Whether a link of another user stands anywhere on the way that a path leads: its folders, too,
+/// and what our own links lead to.
+bool leads_through_trap(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int kMostLinks = 40;  // as in the kernel
+  std::error_code error;
+  fs::path here, left = fs::absolute(path, error);
+  for (int links = 0; !left.empty() && links <= kMostLinks;) {
+    const fs::path name = *left.begin();
+    left = left.lexically_relative(name);
+    if (left == ".") left.clear();
+    if (name == "..") {
+      here = here.parent_path();
+      continue;
+    }
+    struct stat facts {};
+    const fs::path next = here / name;
+    if (file_system().stat_link(next.c_str(), facts) != 0) return false;  // nothing is followed
+    if (!S_ISLNK(facts.st_mode)) {
+      here = next;
+      continue;
+    }
+    if (is_trap(facts)) return true;
+    ++links;
+    const fs::path target = fs::read_symlink(next, error);
+    if (error) return false;
+    left = left.empty() ? target : target / left;
+    if (target.is_absolute()) here.clear();
+  }
+  return false;
+}
+
 bool is_standard_stream(const struct stat& facts) {
   for (int stream = 0; stream < 3; ++stream)
     if (struct stat open{};
@@ -157,9 +190,6 @@ tl::unexpected<Error> of_another_user(const std::string& path, const char* what)
 /// file of ours, a file that they can read, or a pipe that they read from. Devices are the
 /// system's, and a pipe that a shell made for us is one of our standard streams.
 Expected<void> check_owner(const std::string& path, const struct stat& target) {
-  struct stat name {};
-  if (file_system().stat_link(path.c_str(), name) != 0) return cannot_write(path, errno);
-  if (is_trap(name)) return of_another_user(path, "it is a link");
   if (S_ISREG(target.st_mode) && !is_ours(target)) return of_another_user(path, "there is a file");
   if (S_ISFIFO(target.st_mode) && !is_ours(target) && target.st_uid != 0 &&
       !is_standard_stream(target))
@@ -200,6 +230,7 @@ Expected<AtomicFile> AtomicFile::create(const std::string& path,
   mode_t mode = access == FileAccess::kOwner ? 0600 : 0666;
   bool replaces = false;
   struct stat facts {};
+  if (leads_through_trap(path)) return of_another_user(path, "it leads through a link");
   if (system.stat(path.c_str(), facts) == 0) {
     if (S_ISDIR(facts.st_mode))
       return io_error(fmt::format("can't write {}: it is a folder. Name a file.", path));
@@ -227,6 +258,11 @@ Expected<AtomicFile> AtomicFile::create(const std::string& path,
       result.target_ = real;
       std::free(real);
     }
+    // What the name leads to may have been replaced since.
+    struct stat now {};
+    if (system.stat_link(result.target_.c_str(), now) != 0) return cannot_write(path, errno);
+    if (now.st_dev != facts.st_dev || now.st_ino != facts.st_ino)
+      return io_error(fmt::format("can't write {}: it was replaced just now.", path));
   } else if (errno != ENOENT) {
     return cannot_write(path, errno);
   } else if (system.stat_link(path.c_str(), facts) == 0) {
@@ -312,8 +348,10 @@ Expected<void> check_writable(const std::string& path, StreamTargets streams) {
   struct stat facts {};
   // Opening a pipe would wait for its reader, who would see the end.
   if (streams == StreamTargets::kAllowed && file_system().stat(path.c_str(), facts) == 0 &&
-      !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode))
+      !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode)) {
+    if (leads_through_trap(path)) return of_another_user(path, "it leads through a link");
     return check_owner(path, facts);
+  }
   SOTTO_TRY(AtomicFile::create(path, FileAccess::kOwner, streams));
   return {};
 }
@@ -375,6 +413,8 @@ Expected<AppendLog> AppendLog::open(const std::string& path) {
   const auto refuse = [&](const std::string& why) {
     return io_error(fmt::format("can't write to {}: {}", path, why));
   };
+  if (leads_through_trap(path))
+    return refuse("it leads through a link of another user. Name another path.");
   // Never through a link, which somebody else may have put there, and never waiting for a pipe.
   constexpr int kFlags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   OpenFile file(retried([&] { return system.open(path.c_str(), kFlags, 0); }));

@@ -355,7 +355,9 @@ Expected<std::vector<JournalRun>> read_runs(const Lines& lines, const std::strin
 
 }  // namespace
 
-Expected<Journal> Journal::open(const std::string& path, const std::string& key) {
+Expected<Journal> Journal::open(const std::string& path,
+                                const std::string& key,
+                                const Condition& condition) {
   auto log = AppendLog::open(path);
   if (!log)
     return fail(
@@ -367,7 +369,10 @@ Expected<Journal> Journal::open(const std::string& path, const std::string& key)
   SOTTO_ASSIGN(const std::string text, journal.log_.read());
   // What follows must start on a line of its own, after lines that can be read.
   SOTTO_ASSIGN(const Lines lines, read_lines(text, path, key));
-  SOTTO_TRY(read_runs(lines, path));
+  JournalContent content;
+  SOTTO_ASSIGN(content.runs, read_runs(lines, path));
+  content.chains = lines.chains;
+  if (condition) SOTTO_TRY(condition(content));
   if (lines.torn) SOTTO_TRY(journal.log_.cut(static_cast<std::int64_t>(lines.torn_at)));
   if (!lines.ended && !lines.torn) SOTTO_TRY(journal.log_.append("\n"));
   journal.head_ = lines.head;
@@ -377,7 +382,7 @@ Expected<Journal> Journal::open(const std::string& path, const std::string& key)
 
 // The time of the last change is asked for before every line, which costs next to nothing beside
 // its sync. It only says when to look: a backup that links to the file changes it, too.
-Expected<void> Journal::check_untouched() {
+Expected<void> Journal::check_untouched(bool what_they_say) {
   if (!spoilt_) {
     const auto now = identity_of(log_.descriptor(), path());
     if (now && seen_ && *now == *seen_) return {};
@@ -385,6 +390,7 @@ Expected<void> Journal::check_untouched() {
     const auto lines = read_lines(text, path(), key_);
     spoilt_ =
         !lines || lines->torn || lines->head.line != head_.line || lines->head.chain != head_.chain;
+    if (!spoilt_ && what_they_say) SOTTO_TRY(read_runs(*lines, path()));
   }
   if (spoilt_)
     return fail(ErrorKind::kIo,
@@ -396,12 +402,13 @@ Expected<void> Journal::check_untouched() {
 
 Expected<void> Journal::append_last(const std::string& line) {
   seen_.reset();
+  SOTTO_TRY(check_untouched(true));
   return append(line);
 }
 
 Expected<void> Journal::append(const std::string& line) {
   SOTTO_CHECK(line.ends_with('}') && line.find('\n') == std::string::npos);
-  if (auto untouched = check_untouched(); !untouched)
+  if (auto untouched = check_untouched(false); !untouched)
     return fail(untouched.error().kind,
                 fmt::format("{} Nothing was released for the charge that the journal refused.",
                             untouched.error().message));

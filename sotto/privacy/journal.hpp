@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,6 +21,8 @@ struct JournalHead {
   std::string chain;
 };
 
+struct JournalContent;
+
 /// A file of charges, one JSON object per line. append() returns once the line is on the disk, so a
 /// charge outlives a crash of the program or of the machine. An existing file is continued: runs on
 /// the same data add up. Only half a line that a crash left at its end is taken away, since nothing
@@ -31,8 +34,13 @@ struct JournalHead {
 /// line after them covers them all.
 class Journal {
  public:
-  /// A file that read_journal refuses is not continued.
-  static Expected<Journal> open(const std::string& path, const std::string& key = "");
+  /// What must hold of the lines that are there, as they were read when the file was ours alone.
+  using Condition = std::function<Expected<void>(const JournalContent&)>;
+
+  /// A file that read_journal refuses, or `condition`, is not continued, and stays as it is.
+  static Expected<Journal> open(const std::string& path,
+                                const std::string& key = "",
+                                const Condition& condition = {});
 
   /// `line`: a JSON object without line breaks.
   Expected<void> append(const std::string& line);
@@ -45,7 +53,7 @@ class Journal {
  private:
   Journal(AppendLog log, std::string key) : log_(std::move(log)), key_(std::move(key)) {}
   /// That the lines are as they were after our last one, where something changed the file since.
-  Expected<void> check_untouched();
+  Expected<void> check_untouched(bool what_they_say);
   AppendLog log_;
   std::string key_;
   JournalHead head_;

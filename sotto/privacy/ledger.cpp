@@ -80,14 +80,7 @@ Expected<Ledger> Ledger::open_with_filter(LedgerOptions options) {
 
 namespace {
 
-/// Before the journal is opened, which would make one where it was removed.
-Expected<void> check_known_lines(const LedgerOptions& options) {
-  if (options.known_lines.empty()) return {};
-  JournalContent journal;
-  SOTTO_ASSIGN(const bool there, file_exists(options.journal_path));
-  if (there) {
-    SOTTO_ASSIGN(journal, read_whole_journal(options.journal_path, options.journal_key));
-  }
+Expected<void> check_known_lines(const LedgerOptions& options, const JournalContent& journal) {
   for (const KnownLine& known : options.known_lines)
     if (!journal.holds(known.head))
       return fail(
@@ -107,13 +100,28 @@ Expected<void> check_known_lines(const LedgerOptions& options) {
 
 Expected<void> Ledger::open_journal() {
   if (!options_.journal_path.empty()) {
-    SOTTO_TRY(check_known_lines(options_));
-    // A journal that is not there is not that of the run.
-    if (options_.resume) SOTTO_TRY(read_whole_journal(options_.journal_path, options_.journal_key));
-    SOTTO_ASSIGN(journal_, Journal::open(options_.journal_path, options_.journal_key));
+    // Opening it would make one where it was removed: then no line is there, nor the run.
+    SOTTO_ASSIGN(const bool there, file_exists(options_.journal_path));
+    if (!there) SOTTO_TRY(check_known_lines(options_, {}));
+    if (!there && options_.resume)
+      SOTTO_TRY(read_whole_journal(options_.journal_path, options_.journal_key));
+    // Only when the journal is ours does it tell what was spent: what was read before may have been
+    // changed since.
+    JournalContent before;
+    SOTTO_ASSIGN(journal_,
+                 Journal::open(options_.journal_path,
+                               options_.journal_key,
+                               [&](const JournalContent& content) -> Expected<void> {
+                                 SOTTO_TRY(check_known_lines(options_, content));
+                                 if (options_.resume) before = content;
+                                 return {};
+                               }));
+    if (options_.resume) SOTTO_TRY(continue_run(*options_.resume, before));
+  } else if (options_.resume) {
+    return fail(ErrorKind::kUsage,
+                "a run is continued with its journal, which alone tells what it spent since its "
+                "last checkpoint. Give the journal's path.");
   }
-  // Only now, when the journal is ours, does it tell what was spent.
-  if (options_.resume) SOTTO_TRY(continue_run(*options_.resume));
   if (!journal_) return {};
   if (options_.resume) {
     nlohmann::json line = {{"resume", options_.run},

@@ -146,7 +146,7 @@ class Ledger {
   CanonicalEvent counted(std::int64_t Account::*first, std::int64_t Account::*second) const;
 
   // ledger_resume.cpp
-  Expected<void> continue_run(const LedgerResume& resume);
+  Expected<void> continue_run(const LedgerResume& resume, const JournalContent& journal);
   /// Whether `more`, with `samples` noise samples, and all that was charged are within the limit.
   Expected<bool> fits(const CanonicalEvent& more, std::int64_t samples) const;
   /// Refuses what lost releases leave no room for.

@@ -20,13 +20,7 @@ std::int64_t count_of(const CanonicalEvent& event, const Term& wanted) {
 
 }  // namespace
 
-Expected<void> Ledger::continue_run(const LedgerResume& resume) {
-  if (!journal_)
-    return fail(ErrorKind::kUsage,
-                "a run is continued with its journal, which alone tells what it spent since its "
-                "last checkpoint. Give the journal's path.");
-  SOTTO_ASSIGN(const JournalContent journal,
-               read_whole_journal(options_.journal_path, options_.journal_key));
+Expected<void> Ledger::continue_run(const LedgerResume& resume, const JournalContent& journal) {
   SOTTO_ASSIGN(const JournalRun run, find_run(journal, options_.journal_path, options_.run));
   if (run.end == kFinished)
     return fail(ErrorKind::kBudget,

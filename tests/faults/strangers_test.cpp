@@ -79,6 +79,30 @@ TEST(SharedFolder, AFileOfAnotherUserIsNotReplaced) {
   EXPECT_EQ(TempDir::read(dir.file("theirs")), "old");
 }
 
+// Nor where the link is a folder on the way, or what a link of our own leads to.
+TEST(SharedFolder, NoLinkOfAnotherUserIsOnTheWay) {
+  const TempDir dir;
+  fs::create_directories(dir.file("ours"));
+  dir.write("secret", "old");
+  fs::create_directory_symlink(dir.file("ours"), dir.file("sub"));
+  fs::create_symlink(dir.file("secret"), dir.file("trap"));
+  fs::create_symlink("trap", dir.file("own"));
+  {
+    OthersFiles disk({"sub", "trap"});
+    const FileSystemInUse in_use(disk);
+    for (const char* name : {"sub/out", "own", "ours/../sub/out"}) {
+      const auto written = write_file_atomically(dir.file(name), "new");
+      ASSERT_FALSE(written) << name;
+      EXPECT_THAT(written.error().message, HasSubstr("another user")) << name;
+      EXPECT_FALSE(AppendLog::open(dir.file(name))) << name;
+    }
+    EXPECT_TRUE(write_file_atomically(dir.file("ours/out"), "new"));
+  }
+  EXPECT_EQ(TempDir::read(dir.file("secret")), "old");
+  EXPECT_TRUE(write_file_atomically(dir.file("own"), "new")) << "links of our own are followed";
+  EXPECT_EQ(TempDir::read(dir.file("secret")), "new");
+}
+
 // Who waits at its other end would get the predictions.
 TEST(SharedFolder, APipeOfAnotherUserIsNotWrittenTo) {
   const TempDir dir;

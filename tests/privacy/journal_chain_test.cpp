@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -187,6 +188,32 @@ TEST(JournalChain, AFinishedRunIsNotContinued) {
   const auto again = Ledger::open(options);
   ASSERT_FALSE(again);
   EXPECT_THAT(again.error().message, HasSubstr("has finished"));
+}
+
+// What is known of a journal is compared with the lines that were read when it was ours alone.
+TEST(JournalChain, LinesThatAreCutWhileItIsOpenedAreMissed) {
+  const TempDir dir;
+  auto options = planned(dir);
+  {
+    auto ledger = Ledger::open(options);
+    ASSERT_TRUE(ledger);
+    ASSERT_TRUE(ledger->charge(Event::gaussian(9, kRelation), 2));
+    ASSERT_TRUE(ledger->close(kFinished));
+  }
+  const auto journal = read_whole_journal(dir.file("m.journal"));
+  ASSERT_TRUE(journal);
+  options.known_lines = {{"m.json", {std::ssize(journal->chains), journal->chains.back()}}};
+  class CutAtLock final : public FileSystem {
+   public:
+    int lock(int file) override {
+      EXPECT_EQ(::ftruncate(file, 0), 0);
+      return FileSystem::lock(file);
+    }
+  } disk;
+  const FileSystemInUse in_use(disk);
+  const auto again = Ledger::open(options);
+  ASSERT_FALSE(again);
+  EXPECT_THAT(again.error().message, HasSubstr("does not hold line"));
 }
 
 /// A disk that takes its time to sync, during which somebody changes the first line.
