@@ -164,6 +164,14 @@ std::vector<Case> cases() {
       search("opt"),
       search("opt", {{"solver", "lanczos"}}),
       search("opt-b", {{"expected_batch", "20"}}),
+      // Glances at Hessians on the way, with a random start each.
+      {"opt-b",
+       {{"steps", "5"},
+        {"gradient_tolerance", "0.4"},
+        {"curvature_tolerance", "0.5"},
+        {"curvature_floor", "off"},
+        {"solver", "lanczos"},
+        {"expected_batch", "20"}}},
       search("opt-ls", {{"candidates", "3"}}),
       search("opt-ls", {{"line_search", "sparse_vector"}}),
       search("2opt"),
@@ -214,6 +222,13 @@ TEST_P(SeededResume, InterruptedAfterEverySingleStep) {
     const TrainResult result = trial.must(next);
     ASSERT_EQ(next.last, stop);
     if (!result.interrupted) return expect_same(result, whole, method);
+    if (stop != 3) continue;
+    Trial once = GetParam().trial();
+    once.checkpoints();
+    Watch first(stop);
+    once.must(first);
+    EXPECT_TRUE(read_checkpoint(trial.file())->state == read_checkpoint(once.file())->state)
+        << method << ": interrupted before, it is in another state";
   }
   Watch last;
   expect_same(trial.must(last), whole, method);
