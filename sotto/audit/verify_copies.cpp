@@ -267,6 +267,9 @@ void check_plan(const json& record, const json& statement, Relation relation, Ch
                                    [&](const auto& info) { return info.name == *option; });
     if (known) given.emplace_back(*option, *text);
   }
+  for (const auto& info : (*method)->options)
+    if (ours)
+      checks.require("settings", setting(record, info.name).has_value(), info.name + " is missing");
   const auto configured = (*method)->configure(given, facts);
   if (!configured) return cannot(configured.error().message);
   const Plan plan = configured->optimizer->plan(facts.problem, *multiplier);
@@ -447,6 +450,19 @@ std::vector<RecordCheck> check_model(const json& record, const json& model) {
     checks.require("model: loss",
                    value<std::string>(record, "loss") == value<std::string>(model, "loss"),
                    "it has another");
+  checks.require("model: version",
+                 value<std::string>(model, "made_by") ==
+                     "sotto " + value<std::string>(record, "version").value_or(""),
+                 "another version made it");
+  if (const auto options = value<json>(record, "options");
+      options && options->is_array() && !network)
+    for (const json& each : *options)
+      if (value<std::string>(each, "name") == "row_norm") {
+        const std::string text = value<std::string>(each, "value").value_or("");
+        checks.require("model: row norm",
+                       value<double>(model, "row_norm") == std::strtod(text.c_str(), nullptr),
+                       "it has another");
+      }
   checks.require(
       "model: regularizer",
       value<std::string>(record, "regularizer") == value<std::string>(model, "regularizer"),

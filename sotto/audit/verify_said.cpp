@@ -82,16 +82,20 @@ bool says_no(const std::string& value) {
   return value == "false" || value == "off" || value == "no" || value == "0";
 }
 
-Said said_by_command(const std::vector<std::string>& words) {
+Said said_by_command(const std::vector<std::string>& words, Checks& checks) {
   Said said;
+  const auto add = [&](const std::string& name, const std::string& text) {
+    const bool is_new = said.emplace(name, text).second;
+    checks.require("command", is_new, "it has " + name + " twice");
+  };
   for (std::size_t k = 1; k < words.size() && words[k] != "--"; ++k) {
     if (!words[k].starts_with("--")) continue;
     const std::size_t equals = std::min(words[k].find('='), words[k].size());
     const std::string name = option_name(words[k].substr(2, equals - 2));
     if (equals < words[k].size())
-      said[name] = words[k].substr(equals + 1);
+      add(name, words[k].substr(equals + 1));
     else
-      said[name] = k + 1 < words.size() && !words[k + 1].starts_with("--") ? words[k + 1] : "";
+      add(name, k + 1 < words.size() && !words[k + 1].starts_with("--") ? words[k + 1] : "");
   }
   return said;
 }
@@ -179,11 +183,25 @@ void compare_options(const Said& command, const json& options, Checks& checks) {
 
 /// Options of `train` that no record lists: they say where to write and how to run.
 bool is_unrecorded(const std::string& name) {
-  static const std::set<std::string> kNames = {
-      "method",   "config",   "record", "report",      "plot",     "checkpoint",
-      "every",    "resume",   "test",   "seed",        "threads",  "unsafe_diagnostics",
-      "dry_run",  "json",     "quiet",  "journal_key", "max_file", "max_unpacked",
-      "max_line", "max_field"};
+  static const std::set<std::string> kNames = {"method",
+                                               "config",
+                                               "record",
+                                               "report",
+                                               "plot",
+                                               "checkpoint",
+                                               "every",
+                                               "resume",
+                                               "test",
+                                               "seed",
+                                               "threads",
+                                               "unsafe_diagnostics",
+                                               "json",
+                                               "quiet",
+                                               "journal_key",
+                                               "max_file",
+                                               "max_unpacked",
+                                               "max_line",
+                                               "max_field"};
   return kNames.contains(name);
 }
 
@@ -201,7 +219,7 @@ void compare_settings(const Said& command,
       checks.require("settings", false, "one has no name, value or origin");
       continue;
     }
-    listed[*name] = *text;
+    checks.require("settings", listed.emplace(*name, *text).second, *name + " is there twice");
     const auto typed = command.find(*name);
     const bool given = *origin == "given";
     const auto number = typed == command.end() ? std::nullopt : number_in(typed->second);
@@ -235,6 +253,11 @@ void compare_model(const Said& options, const json& record, Checks& checks) {
                    said(name).empty() || value<std::string>(record, name) == read,
                    fmt::format("their {} is {}, but the record says something else", name, read));
   };
+  const auto dimension = value<double>(record, "dimension");
+  if (const auto features = number_in(said("dim")); features && dimension)
+    checks.require("options",
+                   *dimension == *features + (options.contains("bias") ? 1 : 0),
+                   "their number of features is not that of the record");
   if (const auto loss = parse_loss(said("loss"))) compare("loss", to_string(*loss));
   if (const auto regularizer = Regularizer::parse(said("regularizer")))
     compare("regularizer", regularizer->to_string());
@@ -269,7 +292,7 @@ void check_said(const json& record, const json& statement, Checks& checks) {
     return checks.require(
         "command", false, "it has one of command and options, or not as they are");
   checks.require("command", words->front() == "train", "it is not that of a training run");
-  const Said typed = said_by_command(*words);
+  const Said typed = said_by_command(*words, checks);
   Said read;
   for (const json& each : *options)
     if (const auto name = value<std::string>(each, "name"))

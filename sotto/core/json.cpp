@@ -1,5 +1,8 @@
 #include "sotto/core/json.hpp"
 
+#include <set>
+#include <vector>
+
 namespace sotto {
 namespace {
 
@@ -8,13 +11,21 @@ constexpr int kDeepest = 64;
 }  // namespace
 
 Expected<nlohmann::json> parse_json(std::string_view text) {
-  bool too_deep = false;
-  const auto watch = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+  using Event = nlohmann::json::parse_event_t;
+  bool too_deep = false, twice = false;
+  std::vector<std::set<std::string>> names;  // of the objects that are open
+  const auto watch = [&](int depth, Event event, nlohmann::json& parsed) {
     too_deep = too_deep || depth > kDeepest;
-    return !too_deep;
+    if (event == Event::object_start) names.emplace_back();
+    if (event == Event::object_end) names.pop_back();
+    if (event == Event::key)
+      twice = !names.back().insert(parsed.get_ref<const std::string&>()).second || twice;
+    return !too_deep && !twice;
   };
   nlohmann::json value = nlohmann::json::parse(text, watch, false);
   if (too_deep) return fail(ErrorKind::kBadData, "it is nested too deeply");
+  // Readers differ in which of the two they take.
+  if (twice) return fail(ErrorKind::kBadData, "it has a name twice in one object");
   if (value.is_discarded()) return fail(ErrorKind::kBadData, "it is not JSON");
   return value;
 }

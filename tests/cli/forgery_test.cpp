@@ -365,6 +365,23 @@ TEST(Commands, AreThoseOfTheClaim) {
        [](json& r) {
          for (json& each : r["drawn"]) each["count"] = each["count"].get<int>() / 2;
        }},
+      {"a second epsilon", [](json& r) { r["command"].push_back("--epsilon=9"); }},
+      {"a dry run", [](json& r) { r["command"].push_back("--dry-run"); }},
+      {"another number of features",
+       [&](json& r) {
+         r["command"] = without(r["command"], "--dim");
+         r["command"].push_back("--dim=3");
+         option(r, "dim") = "3";
+       }},
+      {"no clip radius",
+       [](json& r) {
+         for (auto at = r["settings"].begin(); at != r["settings"].end(); ++at)
+           if ((*at)["name"] == "clip_radius") {
+             r["settings"].erase(at);
+             break;
+           }
+       }},
+      {"two step sizes", [](json& r) { r["settings"].push_back(r["settings"][1]); }},
       {"fewer passes", [](json& r) { r["passes"] = 0.5 * r["passes"].get<double>(); }}};
   for (const auto& [what, edit] : edits) {
     json record = files.record;
@@ -379,9 +396,12 @@ TEST(Models, AreThoseOfTheRecord) {
   const TempDir dir;
   const Files files = trained(dir, {"--method", "dp-sgd", "--epsilon", "2", "--steps", "9"});
   ASSERT_FALSE(found(files));
-  for (const char* name : {"loss", "regularizer"}) {
+  for (const char* name : {"loss", "regularizer", "made_by", "row_norm"}) {
     json model = files.model;
-    model[name] = name == std::string("loss") ? "squared" : "l2:5";
+    if (name == std::string("row_norm"))
+      model[name] = 7.0;
+    else
+      model[name] = name == std::string("loss") ? "squared" : "l2:5";
     EXPECT_TRUE(contradicts(check_model(files.record, model))) << name;
   }
 }
