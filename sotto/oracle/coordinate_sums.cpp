@@ -127,8 +127,8 @@ void CoordinateSums::compute(const VertexPath& at, double clip) {
     predictions_.assign(static_cast<std::size_t>(engine_.units()), 0.0);
     applied_.clear();
   }
-  // Move by move also where many are pending: a resumed run's predictions are then those of one that
-  // was never interrupted, to the last bit.
+  // Move by move also where many are pending: a resumed run's predictions are then those of one
+  // that was never interrupted, to the last bit.
   with_predictions(clip, std::span(moves).subspan(applied_.size()), nullptr);
   applied_ = moves;
   on_path_ = true;

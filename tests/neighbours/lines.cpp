@@ -251,7 +251,7 @@ std::vector<Line> covering_lines() {
   return lines;
 }
 
-std::vector<std::string> command(const Line& line) {
+std::vector<std::string> command(const Line& line, bool checkpoints) {
   Words words = {"train",
                  "--method",
                  line.method->method,
@@ -266,13 +266,13 @@ std::vector<std::string> command(const Line& line) {
                  "--record",
                  "run.json",
                  "--report",
-                 "run.html",
-                 "--checkpoint",
-                 "run.ckpt",
-                 "--every",
-                 line.method->name == "auto" ? "60" : "1"};  // few of the many steps that it makes
+                 "run.html"};
   if (line.relation == Relation::kAddRemove)
     words.insert(words.end(), {"--public-n", std::to_string(kTableUnits)});
+  if (checkpoints)
+    // Few of the many steps that auto makes.
+    words.insert(words.end(),
+                 {"--checkpoint", "run.ckpt", "--every", line.method->name == "auto" ? "60" : "1"});
   words.push_back("--no-refusals");
   words.insert(words.end(), line.table->arguments.begin(), line.table->arguments.end());
   words.insert(words.end(), line.table->training.begin(), line.table->training.end());

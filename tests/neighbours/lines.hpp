@@ -40,8 +40,8 @@ std::vector<Line> all_lines();
 /// Lines such that every possible pair of (method, table, relation, unit) occurs in one of them.
 std::vector<Line> covering_lines();
 
-/// `sotto train …` for the line's worlds.
-std::vector<std::string> command(const Line& line);
+/// `sotto train …` for the line's worlds, with checkpoints or without.
+std::vector<std::string> command(const Line& line, bool checkpoints = true);
 
 /// Runs the lines, which may share worlds A, and tells what differs: one text for each line that
 /// fails.
