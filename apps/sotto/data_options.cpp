@@ -136,7 +136,6 @@ Expected<LoadOptions> DataArguments::load_options(const std::string& path) const
   options.bias = bias;
   options.misfits = no_refusals ? Misfits::kNull : Misfits::kRefuse;
   options.limits = limits;
-  SOTTO_TRY(check_options(options));
   return options;
 }
 

@@ -33,6 +33,9 @@ class CanaryEngine final : public Engine {
   std::int64_t parameters() const override { return inner_.parameters(); }
   std::int64_t block_size() const override { return inner_.block_size(); }
   std::span<const std::uint8_t> null_units() const override { return nulls_; }
+  /// A canary is no row, but clipped to the same radius, which is all that zero-out rests on, the
+  /// only relation that audits with canaries have.
+  bool is_linear_within(double norm) const override { return inner_.is_linear_within(norm); }
   std::unique_ptr<Workspace> make_workspace() const override;
   void evaluate_gradients(const Block& block,
                           std::span<const double> w,

@@ -141,9 +141,22 @@ bool is_trap(const struct stat& name) {
   return S_ISLNK(name.st_mode) && !is_ours(name) && name.st_uid != 0;
 }
 
-/// Whether a link of another user stands anywhere on the way that a path leads: its folders, too,
-/// and what our own links lead to.
-bool leads_through_trap(const std::string& path) {
+bool is_standard_stream(const struct stat& facts) {
+  for (int stream = 0; stream < 3; ++stream)
+    if (struct stat open{};
+        ::fstat(stream, &open) == 0 && open.st_dev == facts.st_dev && open.st_ino == facts.st_ino)
+      return true;
+  return false;
+}
+
+tl::unexpected<Error> of_another_user(const std::string& path, const char* what) {
+  return io_error(fmt::format(
+      "can't write {}: {} of another user. Remove it, or name another path.", path, what));
+}
+
+/// Refuses a path if a link of another user stands anywhere on the way that it leads: its folders,
+/// too, and what our own links lead to.
+Expected<void> check_way(const std::string& path) {
   namespace fs = std::filesystem;
   constexpr int kMostLinks = 40;  // as in the kernel
   std::error_code error;
@@ -158,32 +171,22 @@ bool leads_through_trap(const std::string& path) {
     }
     struct stat facts {};
     const fs::path next = here / name;
-    if (file_system().stat_link(next.c_str(), facts) != 0) return false;  // nothing is followed
+    if (file_system().stat_link(next.c_str(), facts) != 0) {
+      if (errno == ENOENT || errno == ENOTDIR) return {};  // nothing is followed
+      return cannot_write(path, errno);
+    }
     if (!S_ISLNK(facts.st_mode)) {
       here = next;
       continue;
     }
-    if (is_trap(facts)) return true;
+    if (is_trap(facts)) return of_another_user(path, "it leads through a link");
     ++links;
     const fs::path target = fs::read_symlink(next, error);
-    if (error) return false;
+    if (error) return {};
     left = left.empty() ? target : target / left;
     if (target.is_absolute()) here.clear();
   }
-  return false;
-}
-
-bool is_standard_stream(const struct stat& facts) {
-  for (int stream = 0; stream < 3; ++stream)
-    if (struct stat open{};
-        ::fstat(stream, &open) == 0 && open.st_dev == facts.st_dev && open.st_ino == facts.st_ino)
-      return true;
-  return false;
-}
-
-tl::unexpected<Error> of_another_user(const std::string& path, const char* what) {
-  return io_error(fmt::format(
-      "can't write {}: {} of another user. Remove it, or name another path.", path, what));
+  return {};
 }
 
 /// In a folder that others can write to, a name that is there may be theirs: a link that leads to a
@@ -230,7 +233,7 @@ Expected<AtomicFile> AtomicFile::create(const std::string& path,
   mode_t mode = access == FileAccess::kOwner ? 0600 : 0666;
   bool replaces = false;
   struct stat facts {};
-  if (leads_through_trap(path)) return of_another_user(path, "it leads through a link");
+  SOTTO_TRY(check_way(path));
   if (system.stat(path.c_str(), facts) == 0) {
     if (S_ISDIR(facts.st_mode))
       return io_error(fmt::format("can't write {}: it is a folder. Name a file.", path));
@@ -349,7 +352,7 @@ Expected<void> check_writable(const std::string& path, StreamTargets streams) {
   // Opening a pipe would wait for its reader, who would see the end.
   if (streams == StreamTargets::kAllowed && file_system().stat(path.c_str(), facts) == 0 &&
       !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode)) {
-    if (leads_through_trap(path)) return of_another_user(path, "it leads through a link");
+    SOTTO_TRY(check_way(path));
     return check_owner(path, facts);
   }
   SOTTO_TRY(AtomicFile::create(path, FileAccess::kOwner, streams));
@@ -413,8 +416,7 @@ Expected<AppendLog> AppendLog::open(const std::string& path) {
   const auto refuse = [&](const std::string& why) {
     return io_error(fmt::format("can't write to {}: {}", path, why));
   };
-  if (leads_through_trap(path))
-    return refuse("it leads through a link of another user. Name another path.");
+  SOTTO_TRY(check_way(path));
   // Never through a link, which somebody else may have put there, and never waiting for a pipe.
   constexpr int kFlags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   OpenFile file(retried([&] { return system.open(path.c_str(), kFlags, 0); }));

@@ -121,6 +121,7 @@ Expected<Task> Task::of_linear(Dataset data, const TaskOptions& options) {
 
 Expected<Task> Task::declare_linear(const TaskOptions& options) {
   SOTTO_ASSIGN(LinearModel linear, linear_model(options));
+  SOTTO_TRY(check_options(options.rows));
   linear.features = options.rows.dim;
   bool persons = false;
   Dataset facts;
@@ -183,6 +184,7 @@ Expected<Task> Task::declare_network(const TaskOptions& options) {
   const bool regression = named.loss == NetworkLoss::kSquared;
   std::int64_t classes = regression                   ? 0
                          : !facts.class_names.empty() ? std::ssize(facts.class_names)
+                         : named.outputs > 0          ? named.outputs
                                                       : 10;  // as in the sets of images
   const bool classes_known = named.features > 0 || regression || !facts.class_names.empty();
   PublicCount n = options.public_n;

@@ -174,23 +174,6 @@ TEST_F(Checkpoints, OptionsThatDontFit) {
   EXPECT_EQ(alone.code, 2);
   EXPECT_THAT(alone.err, HasSubstr("--checkpoint"));
   EXPECT_EQ(sotto(command({"--every", "0"}, "10")).code, 2);
-  const auto method = sotto({"train",
-                             "--epsilon",
-                             "1",
-                             "--delta",
-                             "1e-4",
-                             "--row-norm",
-                             "1",
-                             "--dim",
-                             "2",
-                             "--method",
-                             "dp-agd",
-                             "--checkpoint",
-                             checkpoint_,
-                             data_,
-                             model_});
-  EXPECT_EQ(method.code, 2);
-  EXPECT_THAT(method.err, HasSubstr("These methods can: dp-gd"));
   EXPECT_EQ(sotto(command({"--resume"}, "10")).code, 0) << "no file: starts afresh";
   dir_.write("run.ckpt", "not a checkpoint");
   const auto exists = sotto(command({}, "10"));

@@ -66,20 +66,22 @@ Rows libsvm(const TempDir& dir) {
     text += "\n";
   }
   // Test rows without the last feature: a file does not say how many there are.
-  return {
-      dir.write("rows.svm", text), dir.write("test.svm", "+1 1:0.5\n-1 2:0.5\n"), {"--dim", "3"}};
+  return {dir.write("rows.svm", text),
+          dir.write("test.svm", "+1 1:0.5\n-1 2:0.5\n"),
+          {"--dim", "3", "--classes", "-1,1"}};
 }
 
 Rows csv(const TempDir& dir) {
   std::string text = "age,kind,outcome\n";
   for (int i = 0; i < kRows; ++i)
     text += std::to_string(20 + 5 * i) + (i % 3 ? ",a" : ",b") + (i % 2 ? ",yes\n" : ",no\n");
-  const std::string schema = dir.write("schema.toml",
-                                       "[file]\nheader = true\n"
-                                       "[[column]]\nname = \"age\"\nmin = 0\nmax = 100\n"
-                                       "[[column]]\nname = \"kind\"\nvalues = [\"a\", \"b\"]\n"
-                                       "[[column]]\nname = \"outcome\"\nlabel = true\n"
-                                       "positive = [\"yes\"]\nnegative = [\"no\"]\n");
+  const std::string schema =
+      dir.write("schema.toml",
+                "[file]\nheader = true\n"
+                "[[column]]\nname = \"age\"\nkind = \"numeric\"\nmin = 0\nmax = 100\n"
+                "[[column]]\nname = \"kind\"\nkind = \"categorical\"\nvalues = [\"a\", \"b\"]\n"
+                "[[column]]\nname = \"outcome\"\nkind = \"label\"\n"
+                "positive = [\"yes\"]\nnegative = [\"no\"]\n");
   return {dir.write("rows.csv", text), dir.write("test.csv", text), {"--schema", schema}};
 }
 
@@ -186,7 +188,7 @@ TEST_P(Matrix, EveryVerbTakesIt) {
   works(Words{"audit",
               "--one-run",
               "--canaries",
-              "4",
+              "10",
               "--journal",
               dir_.file("audit.journal"),
               "--epsilon",
@@ -202,9 +204,9 @@ INSTANTIATE_TEST_SUITE_P(
     All,
     Matrix,
     ::testing::Combine(::testing::Range(0, 5), ::testing::Range(0, 4)),
-    [](const auto& info) {
-      return std::string(kFormats[static_cast<std::size_t>(std::get<0>(info.param))].name) + "_" +
-             kFamilies[static_cast<std::size_t>(std::get<1>(info.param))].name;
+    [](const auto& which) {
+      return std::string(kFormats[static_cast<std::size_t>(std::get<0>(which.param))].name) + "_" +
+             kFamilies[static_cast<std::size_t>(std::get<1>(which.param))].name;
     });
 
 // Rows without labels are refused by name, and nothing is written.

@@ -87,11 +87,16 @@ std::string event_word(const Event& event) {
 }
 
 /// A checkpoint ends with a SHA-256 of the rest, and the rest has the run's name in it, which is
-/// another one each time (take_out_names).
+/// another one each time (take_out_names). How far the stream of noise was read is in it for a
+/// known seed only (archive_position), which these runs have so that they can be replayed: a noisy
+/// maximum reads as much as its scores ask for.
 std::string without_digest(std::string text) {
   constexpr std::size_t kDigest = 32;
-  if (text.starts_with("sotto checkpoint") && text.size() > kDigest)
-    text.resize(text.size() - kDigest);
+  if (!text.starts_with("sotto checkpoint") || text.size() <= kDigest) return text;
+  text.resize(text.size() - kDigest);
+  constexpr std::string_view kPosition = "oracle.position";
+  if (const std::size_t at = text.find(kPosition); at != text.npos)
+    text.replace(at + kPosition.size(), sizeof(std::int64_t), sizeof(std::int64_t), '\0');
   return text;
 }
 
