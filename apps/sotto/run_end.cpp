@@ -98,6 +98,19 @@ Expected<void> keep_model(const CompletedModel& complete,
                           Reserve& reserve) {
   const Model* model = nullptr;
   reserve.release();  // also for what can't be tried twice
+  // A model that its journal does not count must not take the place of one that it does.
+  const auto counted = attempted([&]() -> Expected<void> {
+    return result.ledger ? result.ledger->confirm_journal(Journal::Look::kEveryLine)
+                         : Expected<void>();
+  });
+  if (!counted)
+    return fail(ErrorKind::kIo,
+                fmt::format("{} Nobody can tell whether it counts this run, so {} was left as it "
+                            "is; put the run's own journal back. The run is paid for, and its "
+                            "model is finished. {}",
+                            counted.error().message,
+                            path,
+                            rescue(complete())));
   const auto saved = attempted([&] {
     model = &complete();
     return save_model(*model, path);
@@ -111,11 +124,14 @@ Expected<void> keep_model(const CompletedModel& complete,
   }
   if (result.ledger)
     if (auto closed = result.ledger->close(kFinished); !closed)
-      return fail(closed.error().kind,
-                  fmt::format("the model is written to {}, but its journal can't be closed, and "
-                              "will count the run at its full price all the same: {}",
-                              path,
-                              closed.error().message));
+      return fail(
+          closed.error().kind,
+          fmt::format("the model is written to {}, but its journal can't be closed, and {}: {}",
+                      path,
+                      result.ledger->confirm_journal(Journal::Look::kEveryLine)
+                          ? "will count the run at its full price all the same"
+                          : "does not count the run until its own journal is put back",
+                      closed.error().message));
   return {};
 }
 

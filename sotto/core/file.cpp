@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <limits>
 
 #include "sotto/core/file_system.hpp"
 #include "sotto/core/stop.hpp"
@@ -165,6 +164,7 @@ Expected<void> check_way(const std::string& path) {
     const fs::path name = *left.begin();
     left = left.lexically_relative(name);
     if (left == ".") left.clear();
+    if (name == ".") continue;  // or a ".." after it would lead to where we are
     if (name == "..") {
       here = here.parent_path();
       continue;
@@ -459,7 +459,7 @@ Expected<AppendLog> AppendLog::open(const std::string& path) {
   return log;
 }
 
-Expected<void> AppendLog::check_is_ours() const {
+Expected<void> AppendLog::check_name() const {
   struct stat by_name {};
   struct stat open {};
   if (file_system().stat(file_.descriptor(), open) != 0)
@@ -470,6 +470,14 @@ Expected<void> AppendLog::check_is_ours() const {
         fmt::format("{} was removed or replaced while it was in use. Put it back; nothing more was "
                     "written to it.",
                     path_));
+  return {};
+}
+
+Expected<void> AppendLog::check_is_ours() const {
+  SOTTO_TRY(check_name());
+  struct stat open {};
+  if (file_system().stat(file_.descriptor(), open) != 0)
+    return failure(errno, fmt::format("can't look at {}", path_));
   if (open.st_size != size_)
     return io_error(fmt::format(
         "{} was changed by another program while it was in use. Nothing more was written to it.",
@@ -477,10 +485,10 @@ Expected<void> AppendLog::check_is_ours() const {
   return {};
 }
 
-Expected<std::string> AppendLog::read() {
+Expected<std::string> AppendLog::read(std::int64_t most_bytes) {
   if (retried([&] { return file_system().seek(file_.descriptor(), 0, SEEK_SET) < 0 ? -1 : 0; }) < 0)
     return failure(errno, fmt::format("can't read {}", path_));
-  return read_all(file_.descriptor(), path_, std::numeric_limits<std::int64_t>::max());
+  return read_all(file_.descriptor(), path_, most_bytes);
 }
 
 tl::unexpected<Error> AppendLog::broken(const std::string& what) {

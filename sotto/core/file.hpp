@@ -116,13 +116,17 @@ class AppendLog {
   AppendLog(AppendLog&&) noexcept = default;
   AppendLog& operator=(AppendLog&&) noexcept = default;
 
-  /// All that it holds.
-  Expected<std::string> read();
+  /// All that it holds, which is refused if it is more than `most_bytes`.
+  Expected<std::string> read(std::int64_t most_bytes);
+  /// That its name still leads to it.
+  Expected<void> check_name() const;
   /// Keeps the first `size` bytes.
   Expected<void> cut(std::int64_t size);
   Expected<void> append(std::string_view bytes);
   const std::string& path() const { return path_; }
   int descriptor() const { return file_.descriptor(); }
+  /// A line could not be written, and half of it may be there.
+  bool is_broken() const { return is_broken_; }
   /// What the file was when our last bytes had been written, before they were synced; none: the
   /// system did not tell, or nothing was written.
   const std::optional<FileIdentity>& written() const { return written_; }

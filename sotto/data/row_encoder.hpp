@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sotto/core/keyed_hash.hpp"
 #include "sotto/data/refusals.hpp"
 #include "sotto/data/schema.hpp"
 #include "sotto/data/table.hpp"
@@ -44,16 +45,13 @@ class RowEncoder {
   float null_label() const { return signed_label_ ? -1.0F : 0.0F; }
 
  private:
-  struct Hash : std::hash<std::string_view> {
-    using is_transparent = void;
-  };
   struct Column {
     Schema::Column facts;
     std::size_t field = 0;
     std::int32_t feature = 0;     // the first one
     std::int32_t other = -1;      // the feature for unlisted values
     std::int32_t indicator = -1;  // the feature for missing values
-    std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> lookup;
+    std::unordered_map<std::string, std::int32_t, KeyedHash, std::equal_to<>> lookup;
   };
   class Row;
 

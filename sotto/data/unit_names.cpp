@@ -1,7 +1,8 @@
 #include "sotto/data/unit_names.hpp"
 
 #include <algorithm>
-#include <functional>
+
+#include "sotto/core/keyed_hash.hpp"
 
 namespace sotto {
 
@@ -14,7 +15,7 @@ std::string_view UnitNames::name(std::size_t entry) const {
 std::int64_t UnitNames::number(std::string_view wanted) {
   if (2 * (entries_.size() + 1) > slots_.size()) grow();
   // The hash only says where to look.
-  const std::uint64_t hash = std::hash<std::string_view>()(wanted);
+  const std::uint64_t hash = keyed_hash(wanted);
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = hash & mask;
   for (; slots_[at] != 0; at = (at + 1) & mask) {

@@ -27,7 +27,8 @@ struct Lines {
   std::size_t torn_at = 0;          ///< where it begins
 };
 
-constexpr std::int64_t kMostJournalBytes = std::int64_t{1} << 32;
+constexpr std::int64_t kMostJournalBytes = std::int64_t{1} << 28;  // a million runs
+constexpr std::size_t kLongestLine = std::size_t{1} << 24;         // a plan of 100,000 kinds
 
 std::string place(const std::string& path, std::size_t number) {
   return fmt::format("{}:{}", path, number);
@@ -130,6 +131,9 @@ Expected<Lines> read_lines(std::string_view text, const std::string& path, const
       // A write that did not finish ends the file, without the newline that is its last byte;
       // nothing was released for it.
       if (lines.ended) return refused(where, "this line can't be read, and was not cut short");
+      if (line.size() > kLongestLine)
+        return refused(where,
+                       "what follows is longer than any line, and no line that was cut short");
       lines.torn = true;
       lines.torn_at = begin;
       break;
@@ -366,7 +370,7 @@ Expected<Journal> Journal::open(const std::string& path,
                     "exists: {}",
                     log.error().message));
   Journal journal(*std::move(log), key);
-  SOTTO_ASSIGN(const std::string text, journal.log_.read());
+  SOTTO_ASSIGN(const std::string text, journal.log_.read(kMostJournalBytes));
   // What follows must start on a line of its own, after lines that can be read.
   SOTTO_ASSIGN(const Lines lines, read_lines(text, path, key));
   JournalContent content;
@@ -380,17 +384,24 @@ Expected<Journal> Journal::open(const std::string& path,
   return journal;
 }
 
+Expected<bool> Journal::holds_our_lines(bool what_they_say) {
+  SOTTO_ASSIGN(const std::string text, log_.read(kMostJournalBytes));
+  const auto lines = read_lines(text, path(), key_);
+  if (!lines || (lines->torn && !log_.is_broken()) || lines->head.line != head_.line ||
+      lines->head.chain != head_.chain)
+    return false;
+  if (what_they_say) SOTTO_TRY(read_runs(*lines, path()));
+  return true;
+}
+
 // The time of the last change is asked for before every line, which costs next to nothing beside
 // its sync. It only says when to look: a backup that links to the file changes it, too.
 Expected<void> Journal::check_untouched(bool what_they_say) {
   if (!spoilt_) {
     const auto now = identity_of(log_.descriptor(), path());
     if (now && seen_ && *now == *seen_) return {};
-    SOTTO_ASSIGN(const std::string text, log_.read());
-    const auto lines = read_lines(text, path(), key_);
-    spoilt_ =
-        !lines || lines->torn || lines->head.line != head_.line || lines->head.chain != head_.chain;
-    if (!spoilt_ && what_they_say) SOTTO_TRY(read_runs(*lines, path()));
+    SOTTO_ASSIGN(const bool ours, holds_our_lines(what_they_say));
+    spoilt_ = !ours;
   }
   if (spoilt_)
     return fail(ErrorKind::kIo,
@@ -404,6 +415,13 @@ Expected<void> Journal::append_last(const std::string& line) {
   seen_.reset();
   SOTTO_TRY(check_untouched(true));
   return append(line);
+}
+
+Expected<void> Journal::confirm(Look look) {
+  SOTTO_TRY(log_.check_name());
+  const bool every_line = look == Look::kEveryLine;
+  if (every_line) seen_.reset();
+  return check_untouched(every_line);
 }
 
 Expected<void> Journal::append(const std::string& line) {

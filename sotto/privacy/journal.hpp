@@ -47,6 +47,10 @@ class Journal {
   /// The same for a run's closing line, for which all lines are read once more: an edit that the
   /// file's times did not show is found now, not when somebody wants to know what was spent.
   Expected<void> append_last(const std::string& line);
+  /// That its name still leads to it and that it holds our lines: what is to leave next is counted
+  /// there. With kEveryLine all of them are read, else only if the file's times show a change.
+  enum class Look { kChanges, kEveryLine };
+  Expected<void> confirm(Look look);
   const std::string& path() const { return log_.path(); }
   const JournalHead& head() const { return head_; }
 
@@ -54,6 +58,8 @@ class Journal {
   Journal(AppendLog log, std::string key) : log_(std::move(log)), key_(std::move(key)) {}
   /// That the lines are as they were after our last one, where something changed the file since.
   Expected<void> check_untouched(bool what_they_say);
+  /// Half a line of ours at the end, which could not be written, is no change.
+  Expected<bool> holds_our_lines(bool what_they_say);
   AppendLog log_;
   std::string key_;
   JournalHead head_;

@@ -103,6 +103,12 @@ class Ledger {
   /// nothing.
   Expected<void> close(const std::string& how);
 
+  /// That the journal still counts what was charged (Journal::confirm): asked before something
+  /// leaves that rests on it.
+  Expected<void> confirm_journal(Journal::Look look) {
+    return journal_ ? journal_->confirm(look) : Expected<void>();
+  }
+
   /// The journal's last line; none without a journal.
   JournalHead journal_head() const { return journal_ ? journal_->head() : JournalHead{}; }
 

@@ -26,6 +26,8 @@
 namespace sotto::reproduce {
 namespace {
 
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
+
 /// Results by key, appended to a file of JSON lines as they come. A line that was cut off by a
 /// crash is ignored.
 class Finished {
@@ -33,7 +35,7 @@ class Finished {
   explicit Finished(const std::string& path) {
     if (path.empty()) return;
     auto log = AppendLog::open(path);
-    auto before = log ? log->read() : Expected<std::string>("");
+    auto before = log ? log->read(kMostBytes) : Expected<std::string>("");
     if (!before) return;
     std::istringstream lines(*before);
     for (std::string line; std::getline(lines, line);) {

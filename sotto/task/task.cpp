@@ -277,6 +277,7 @@ Expected<PreparedRun> prepare(const Task& task, const TrainOptions& options) {
 }
 
 Expected<void> Trained::keep(const std::string& path) {
+  if (ledger) SOTTO_TRY(ledger->confirm_journal(Journal::Look::kEveryLine));
   SOTTO_TRY(save_model(model, path));
   if (ledger) SOTTO_TRY(ledger->close(kFinished));
   return checkpoint.remove();

@@ -79,6 +79,7 @@ Expected<void> Checkpointer::write(const StepReport& report) {
   frame_.steps = report.steps;
   frame_.state = writer.take();
   if (ledger_) {
+    SOTTO_TRY(ledger_->confirm_journal(Journal::Look::kChanges));
     frame_.spent = to_string(to_event(ledger_->kept()));
     frame_.samples = ledger_->samples_kept();
     frame_.head = ledger_->journal_head();

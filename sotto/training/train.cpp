@@ -13,6 +13,7 @@
 #include "sotto/core/digest.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/reserve.hpp"
+#include "sotto/core/stop.hpp"
 #include "sotto/core/version.hpp"
 #include "sotto/mechanism/carried.hpp"
 #include "sotto/oracle/exact_oracle.hpp"
@@ -411,7 +412,13 @@ Expected<TrainResult> train(const Engine& engine,
       granted.run = prepared.resumed->run;
       SOTTO_ASSIGN(granted.resume, ledger_resume(*prepared.resumed, problem));
     }
+    // A run that is asked to stop now has not cost anything yet.
+    if (stop_requested()) return stopped_early();
     SOTTO_ASSIGN(Ledger ledger, Ledger::open(std::move(granted)));
+    if (stop_requested()) {
+      SOTTO_TRY(ledger.close(kEndedEarly));
+      return stopped_early();
+    }
     PrivateOracle oracle(engine,
                          problem,
                          ledger,

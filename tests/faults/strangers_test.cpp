@@ -90,7 +90,8 @@ TEST(SharedFolder, NoLinkOfAnotherUserIsOnTheWay) {
   {
     OthersFiles disk({"sub", "trap"});
     const FileSystemInUse in_use(disk);
-    for (const char* name : {"sub/out", "own", "ours/../sub/out"}) {
+    for (const char* name :
+         {"sub/out", "own", "ours/../sub/out", "ours/./../sub/out", "./ours/.././sub/out"}) {
       const auto written = write_file_atomically(dir.file(name), "new");
       ASSERT_FALSE(written) << name;
       EXPECT_THAT(written.error().message, HasSubstr("another user")) << name;
