@@ -128,7 +128,7 @@ Expected<void> evaluate(const Task& task,
   return {};
 }
 
-Expected<int> run_train(const Arguments& arguments) {
+Expected<int> run_train(Arguments& arguments) {
   set_thread_count(arguments.threads);
   SOTTO_ASSIGN(Request request, read_request(arguments));
   if (arguments.dry_run) return dry_run(request, arguments);

@@ -135,9 +135,7 @@ Expected<void> keep_model(const CompletedModel& complete,
   return {};
 }
 
-Expected<void> finish_run(const RunOutputs& outputs,
-                          TrainResult& result,
-                          const std::string& model_path) {
+Expected<void> finish_run(RunOutputs& outputs, TrainResult& result, const std::string& model_path) {
   const auto written = outputs.write(result.record);
   const auto removed = result.checkpoint.remove();
   for (const Expected<void>* each : {&written, &removed})

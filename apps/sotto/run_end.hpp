@@ -25,9 +25,7 @@ Expected<void> keep_model(const CompletedModel& complete,
 
 /// Then record, report and plot; the checkpoint goes last. All of them are tried, and the first
 /// failure is returned: the model is there in any case.
-Expected<void> finish_run(const RunOutputs& outputs,
-                          TrainResult& result,
-                          const std::string& model_path);
+Expected<void> finish_run(RunOutputs& outputs, TrainResult& result, const std::string& model_path);
 
 /// Whether the checkpoint's run has finished: the model has its name and is further on in the same
 /// journal. Such a run is not continued, which would pay again and put a shorter run's model in its

@@ -53,10 +53,13 @@ void RunOutputs::add_to(Verb& verb) {
       ->group("Output");
 }
 
-Expected<void> RunOutputs::check() const {
+Expected<void> RunOutputs::check() {
   if (!record_path_.empty()) SOTTO_TRY(check_writable(record_path_));
   if (!report_path_.empty()) SOTTO_TRY(check_writable(report_path_));
   if (!plot_path_.empty()) SOTTO_TRY(check_plot(plot_path_));
+  SOTTO_ASSIGN(record_, WatchedOutput::at(record_path_));
+  SOTTO_ASSIGN(report_, WatchedOutput::at(report_path_));
+  SOTTO_ASSIGN(plot_, WatchedOutput::at(plot_path_));
   return {};
 }
 
@@ -64,18 +67,29 @@ bool RunOutputs::wanted() const {
   return !record_path_.empty() || !report_path_.empty() || !plot_path_.empty();
 }
 
-Expected<void> RunOutputs::write(RunRecord& record) const {
+Expected<void> RunOutputs::write(RunRecord& record) {
   if (!wanted()) return {};
   record.command = command_words();
   record.options = options_of(*verb_);
   SOTTO_TRY(price_record(record));
   const nlohmann::json json = to_json(record);
-  if (!record_path_.empty())
-    SOTTO_TRY(write_file_atomically(record_path_, json_text(json, 1) + "\n"));
-  if (report_path_.empty() && plot_path_.empty()) return {};
-  SOTTO_ASSIGN(const ReportedRun run, reported_run(json, record.method, "this run's record"));
-  if (!report_path_.empty()) SOTTO_TRY(write_file_atomically(report_path_, run_page(run)));
-  if (!plot_path_.empty()) SOTTO_TRY(write_plot(run_charts({&run, 1}), plot_path_));
+  if (!record_path_.empty()) {
+    SOTTO_ASSIGN(const std::string path, record_.place());
+    SOTTO_TRY(write_file_atomically(path, json_text(json, 1) + "\n"));
+  }
+  if (!report_path_.empty() || !plot_path_.empty()) {
+    SOTTO_ASSIGN(const ReportedRun run, reported_run(json, record.method, "this run's record"));
+    if (!report_path_.empty()) {
+      SOTTO_ASSIGN(const std::string path, report_.place());
+      SOTTO_TRY(write_file_atomically(path, run_page(run)));
+    }
+    if (!plot_path_.empty()) {
+      SOTTO_ASSIGN(const std::string path, plot_.place());
+      SOTTO_TRY(write_plot(run_charts({&run, 1}), path));
+    }
+  }
+  // Once all are written.
+  for (const WatchedOutput* output : {&record_, &report_, &plot_}) SOTTO_TRY(output->check());
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include "sotto/record/run_record.hpp"
 #include "sotto/training/thinned.hpp"
 #include "verb.hpp"
+#include "watched_output.hpp"
 
 namespace sotto::app {
 
@@ -17,19 +18,22 @@ class RunOutputs {
  public:
   void add_to(Verb& verb);
   /// To be called before anything is spent: a wrong path, or gnuplot missing, must not cost budget.
-  /// (That none of them is another file of the command has been seen: Verb::check_paths.)
-  Expected<void> check() const;
+  /// (That none of them is another file of the command has been seen: Verb::check_paths.) From then
+  /// on it is known if another run writes there.
+  Expected<void> check();
   bool wanted() const;
   const std::string& record_path() const { return record_path_; }
   /// Completes the record (command line, options with their origin, prices over time) and writes
-  /// what was asked for.
-  Expected<void> write(RunRecord& record) const;
+  /// what was asked for. What another run wrote since check() is not overwritten: then it is kIo,
+  /// and says where this run's is.
+  Expected<void> write(RunRecord& record);
 
  private:
   const CLI::App* verb_ = nullptr;
   std::string record_path_;
   std::string report_path_;
   std::string plot_path_;
+  WatchedOutput record_, report_, plot_;
 };
 
 /// Copies of a few iterates, for their metrics on public rows. They were released: looking costs

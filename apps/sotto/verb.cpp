@@ -81,6 +81,7 @@ void Verb::collect(std::vector<NamedPath>& read, std::vector<NamedPath>& written
 Expected<void> Verb::check_paths() const {
   std::vector<NamedPath> read, written;
   collect(read, written);
+  SOTTO_TRY(check_streams_elsewhere(read, written));
   return check_paths_differ(read, written);
 }
 

@@ -54,7 +54,8 @@ class Verb : public CLI::App {
   void reads(const std::string& what, Paths paths);
   void writes(const std::string& what, Paths paths);
 
-  /// check_paths_differ() of all files of the verb that was given.
+  /// check_paths_differ() of all files of the verb that was given; and what it says goes to none
+  /// of them.
   Expected<void> check_paths() const;
 
   /// How messages call an option: "--record", and "the model" for MODEL.

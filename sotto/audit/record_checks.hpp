@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -31,6 +32,42 @@ inline bool nearly(double a, double b) {
   return a == b || std::abs(a - b) <= kLastDigits * std::max(std::abs(a), std::abs(b));
 }
 
+/// An infinite one is written as null.
+inline std::optional<double> price_in(const nlohmann::json& record, const char* name) {
+  if (!record.is_object() || !record.contains(name)) return std::nullopt;
+  if (record[name].is_null()) return std::numeric_limits<double>::infinity();
+  return value<double>(record, name);
+}
+
+inline std::optional<CanonicalEvent> events_of(const nlohmann::json& object,
+                                               const char* name,
+                                               Relation relation) {
+  const auto text = value<std::string>(object, name);
+  if (!text) return std::nullopt;
+  const auto event = parse_event(*text, relation);
+  if (!event) return std::nullopt;
+  auto terms = canonical(*event);
+  return terms ? std::optional(*std::move(terms)) : std::nullopt;
+}
+
+inline bool same(const CanonicalEvent& a, const CanonicalEvent& b) {
+  return within(a, b) && within(b, a);
+}
+
+/// The value of this name in a list of settings or options, as text.
+inline std::optional<std::string> listed(const nlohmann::json& record,
+                                         const char* list,
+                                         const std::string& wanted) {
+  const auto settings = value<nlohmann::json>(record, list);
+  if (settings && settings->is_array())
+    for (const nlohmann::json& each : *settings)
+      if (value<std::string>(each, "name") == wanted) return value<std::string>(each, "value");
+  return std::nullopt;
+}
+
+/// A point's price in `spending`.
+inline constexpr const char* kPointPrice = "epsilon_if_planned_to_end_here";
+
 class Checks {
  public:
   void require(const std::string& name, bool holds, const std::string& if_not) {
@@ -39,12 +76,14 @@ class Checks {
   void flag(std::string name, std::string detail) {
     all_.push_back({std::move(name), RecordCheck::Outcome::kFlag, std::move(detail)});
   }
-  /// One line for all that agreed.
-  std::vector<RecordCheck> take(const std::string& name, const std::string& if_all) {
-    const bool all = std::none_of(all_.begin(), all_.end(), [](const RecordCheck& check) {
+  bool contradicts() const {
+    return std::any_of(all_.begin(), all_.end(), [](const RecordCheck& check) {
       return check.outcome == RecordCheck::Outcome::kContradiction;
     });
-    if (all) all_.insert(all_.begin(), {name, RecordCheck::Outcome::kOk, if_all});
+  }
+  /// One line for all that agreed.
+  std::vector<RecordCheck> take(const std::string& name, const std::string& if_all) {
+    if (!contradicts()) all_.insert(all_.begin(), {name, RecordCheck::Outcome::kOk, if_all});
     return std::move(all_);
   }
   /// Nothing was compared: only what was found.
@@ -67,5 +106,35 @@ void check_complete(const nlohmann::json& record, const nlohmann::json& statemen
 
 /// The command and its options against the claim, and against each other.
 void check_said(const nlohmann::json& record, const nlohmann::json& statement, Checks& checks);
+
+// verify_plan.cpp
+
+/// The plan against the one that the method makes of the record's own settings.
+void check_plan(const nlohmann::json& record,
+                const nlohmann::json& statement,
+                Relation relation,
+                Checks& checks);
+
+// verify_curve.cpp
+
+/// What had been spent after some steps, every point priced by the function that the run priced it
+/// with, and the accountant's lower bound; steps and passes of the other curves.
+void check_curves(const nlohmann::json& record,
+                  const nlohmann::json& statement,
+                  const CanonicalEvent& spent,
+                  Checks& checks);
+/// The shares of a filter's budget, by the charges of its journal in their order.
+void check_granted_curve(const nlohmann::json& record,
+                         const nlohmann::json& statement,
+                         const std::vector<Event>& granted,
+                         Checks& checks);
+
+// verify_network.cpp
+
+/// The text of a record's network against its name in the options and the number of weights that
+/// are trained.
+void check_network(const nlohmann::json& record, Checks& checks);
+/// The number of all weights of the network that this text describes; none if it describes none.
+std::optional<std::int64_t> network_weights(const std::string& text);
 
 }  // namespace sotto

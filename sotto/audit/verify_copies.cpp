@@ -11,35 +11,14 @@
 #include "sotto/audit/record_checks.hpp"
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/json.hpp"
-#include "sotto/core/version.hpp"
-#include "sotto/geometry/constraint_set.hpp"
+#include "sotto/data/schema.hpp"
 #include "sotto/loss/loss_info.hpp"
-#include "sotto/optimizer/registry.hpp"
+#include "sotto/optimizer/optimizer.hpp"
 
 namespace sotto {
 namespace {
 
 using nlohmann::json;
-std::optional<CanonicalEvent> events_of(const json& object, const char* name, Relation relation) {
-  const auto text = value<std::string>(object, name);
-  if (!text) return std::nullopt;
-  const auto event = parse_event(*text, relation);
-  if (!event) return std::nullopt;
-  auto terms = canonical(*event);
-  return terms ? std::optional(*std::move(terms)) : std::nullopt;
-}
-
-bool same(const CanonicalEvent& a, const CanonicalEvent& b) { return within(a, b) && within(b, a); }
-
-/// The setting of this name, as text.
-std::optional<std::string> setting(const json& record, const std::string& wanted) {
-  const auto settings = value<json>(record, "settings");
-  if (settings && settings->is_array())
-    for (const json& each : *settings)
-      if (value<std::string>(each, "name") == wanted) return value<std::string>(each, "value");
-  return std::nullopt;
-}
-
 /// With a known seed: as long as nobody knows it.
 bool claims_privacy(const json& record) {
   return value<bool>(record, "private").value_or(false) ||
@@ -92,7 +71,7 @@ void check_counts(const json& record, const json& statement, Checks& checks) {
   if (const auto n = value<double>(statement, "public_n"))
     checks.require("public_n", *n >= 1 && *n == std::floor(*n), "it is no number of units");
   const auto steps = value<std::int64_t>(record, "steps");
-  if (const auto planned = setting(record, "steps"); planned && steps) {
+  if (const auto planned = listed(record, "settings", "steps"); planned && steps) {
     char* end = nullptr;
     const double most = std::strtod(planned->c_str(), &end);
     if (end != planned->c_str() && *end == '\0')
@@ -117,10 +96,12 @@ void check_counts(const json& record, const json& statement, Checks& checks) {
   }
 }
 
-void check_spending(const json& record,
-                    const json& statement,
-                    const CanonicalEvent& spent,
-                    Checks& checks) {
+/// Of version 0.1; those of later ones are priced again (verify_curve.cpp).
+void check_old_spending(const json& record,
+                        const json& statement,
+                        const CanonicalEvent& spent,
+                        Checks& checks) {
+  if (!states_no_rule(statement)) return;
   const auto points = value<json>(record, "spending");
   if (!points || !points->is_array() || points->empty()) return;
   const json& last = points->back();
@@ -139,10 +120,9 @@ void check_spending(const json& record,
       checks.require("spending", *share >= 0 && *share <= 1 + kLastDigits, "a share is above 1");
 }
 
-/// The batches that were drawn are those of the releases, and the passes those of the curve.
+/// The batches that were drawn are those of the releases.
 void check_drawn(const json& record, const CanonicalEvent& spent, Checks& checks) {
   const auto drawn = value<json>(record, "drawn");
-  const auto points = value<json>(record, "spending");
   if (drawn && drawn->is_array() && !record.contains("lost")) {
     std::int64_t count = 0;
     for (const json& each : *drawn) count += value<std::int64_t>(each, "count").value_or(0);
@@ -150,19 +130,22 @@ void check_drawn(const json& record, const CanonicalEvent& spent, Checks& checks
                    count == releases(spent),
                    fmt::format("{} batches for {} releases", count, releases(spent)));
   }
-  if (!points || !points->is_array() || points->empty()) return;
-  const auto passes = value<double>(points->back(), "passes");
-  const auto stated = value<double>(record, "passes");
-  checks.require("passes",
-                 !passes || !stated || nearly(*passes, *stated),
-                 "they are not those at the end of the curve");
 }
 
-/// An infinite one is written as null.
-std::optional<double> price_in(const json& record, const char* name) {
-  if (!record.contains(name)) return std::nullopt;
-  if (record[name].is_null()) return std::numeric_limits<double>::infinity();
-  return value<double>(record, name);
+/// The gradients are at most two for every visit of a row, which is what a difference takes.
+void check_effort(const json& record, const json& statement, Checks& checks) {
+  const auto passes = value<double>(record, "passes");
+  const auto n = value<double>(statement, "public_n");
+  const auto gradients = value<double>(record, "gradient_evaluations");
+  if (passes && n && gradients)
+    checks.require("gradient_evaluations",
+                   *gradients <= 2 * *passes * *n * (1 + kLastDigits),
+                   "there are more than two for every row that was visited");
+  const auto build = value<json>(record, "versions");
+  if (build)
+    checks.require("versions",
+                   value<std::string>(*build, "sotto") == value<std::string>(record, "version"),
+                   "another version of Sotto is said to have made the record");
 }
 
 void check_epsilons(const json& record,
@@ -185,108 +168,23 @@ void check_epsilons(const json& record,
     checks.require("stopped",
                    complete || value<std::string>(record, "stopped") != "plan complete",
                    "not all of the plan was released");
-  // What each point would have cost as a plan of its own; a rough price may be a little lower.
-  constexpr double kRough = 0.01;
-  double before = 0;
-  const auto points = value<json>(record, "spending");
-  if (points && points->is_array())
-    for (const json& point : *points)
-      if (const auto price = value<double>(point, "epsilon_if_planned_to_end_here")) {
-        checks.require("spending", *price >= before * (1 - kRough), "a price falls");
-        checks.require("spending",
-                       !claimed || *price <= *claimed * (1 + kRough),
-                       "a part costs more than the whole");
-        before = *price;
-        if (complete && claimed && &point == &points->back())
-          checks.require("spending",
-                         nearly(*price, *claimed),
-                         fmt::format("it ends at epsilon {}, but {} is claimed", *price, *claimed));
-      }
-  const auto lower = value<double>(record, "epsilon_lower");
-  if (lower && claimed)
-    checks.require(
-        "epsilon_lower", *lower <= *claimed * (1 + kLastDigits), "it is above the claim");
-}
-
-/// What the method plans with the settings that the record states.
-void check_plan(const json& record, const json& statement, Relation relation, Checks& checks) {
-  const auto name = value<std::string>(record, "method");
-  const auto settings = value<json>(record, "settings");
-  const auto dimension = value<std::int64_t>(record, "dimension");
-  const auto n = value<std::int64_t>(statement, "public_n");
-  const auto multiplier = value<double>(record, "noise_multiplier");
-  const auto stated = events_of(record, "plan", relation);
-  if (!name || !settings || !settings->is_array() || !dimension || !n || *n < 1 || !multiplier ||
-      !stated || value<std::string>(statement, "rule") != "plan")
-    return;
-  // A polytope is read from a file, which is not opened here, and other versions may have had other
-  // settings. In all other records the settings are those that the run was planned with.
-  const bool ours = value<std::string>(record, "version") == kVersion &&
-                    !value<std::string>(record, "constraint").value_or("").starts_with("polytope");
-  const auto cannot = [&](const std::string& why) {
-    const std::string text = "the plan can't be made again from them: " + why;
-    if (ours)
-      checks.require("settings", false, text);
-    else
-      checks.flag("settings", text);
-  };
-  constexpr double kLargest = 1e100;
-  constexpr std::int64_t kMost = std::int64_t{1} << 53;
-  if (!(*multiplier > 1 / kLargest && *multiplier < kLargest) || *n > kMost || *dimension < 1 ||
-      *dimension > kMost)
-    return checks.require("settings", false, "a number is out of range");
-  // `auto` states what it chose, and the settings of that.
-  const std::string chosen = setting(record, "chosen_method").value_or(*name);
-  const auto method = find_method(*name == "auto" ? chosen : *name);
-  if (!method) return checks.require("settings", false, "there is no method " + chosen);
-  PublicFacts facts;
-  facts.problem.n = *n;
-  facts.problem.dimension = *dimension;
-  facts.problem.relation = relation;
-  facts.problem.row_norm = 1;
-  facts.problem.row_max = 1;
-  facts.problem.linear_rows = value<std::string>(statement, "unit").value_or("row") == "row";
-  facts.problem.network = value<std::string>(record, "loss") == "network";
-  if (facts.problem.network) facts.problem.linear_rows = false;
-  if (const auto loss = parse_loss(value<std::string>(record, "loss").value_or("")))
-    facts.problem.loss = loss_info(*loss);
-  // Not one that would be read from a file which the record names.
-  if (const auto set = value<std::string>(record, "constraint");
-      set && !set->starts_with("polytope"))
-    if (auto constraint = parse_constraint(*set)) facts.problem.constraint = *std::move(constraint);
-  facts.single_release_multiplier = 1;
-  facts.delta = value<double>(record, "delta").value_or(0);
-  facts.epsilon = value<double>(record, "epsilon_budget").value_or(0);
-  GivenOptions given;
-  for (const json& each : *settings) {
-    const auto option = value<std::string>(each, "name");
-    const auto text = value<std::string>(each, "value");
-    if (!option || !text || *text == "none" || *text == "auto") continue;
-    const bool known = std::any_of((*method)->options.begin(),
-                                   (*method)->options.end(),
-                                   [&](const auto& info) { return info.name == *option; });
-    if (known) given.emplace_back(*option, *text);
-  }
-  for (const auto& info : (*method)->options)
-    if (ours)
-      checks.require("settings", setting(record, info.name).has_value(), info.name + " is missing");
-  const auto configured = (*method)->configure(given, facts);
-  if (!configured) return cannot(configured.error().message);
-  const Plan plan = configured->optimizer->plan(facts.problem, *multiplier);
-  if (!plan.filter.empty()) return cannot("the method has a filter, but the record a plan");
-  const auto made = canonical(plan.event);
-  if (!made) return cannot(made.error().message);
-  checks.require("settings",
-                 same(*made, *stated),
-                 fmt::format("with them the method plans {}, but the record says {}",
-                             to_string(to_event(*made)),
-                             to_string(to_event(*stated))));
-  if (const auto samples = value<std::int64_t>(record, "planned_noise_samples"))
-    checks.require("settings",
-                   *samples == plan.noise_samples,
-                   fmt::format("with them the method draws {} noise samples, the record plans {}",
-                               plan.noise_samples,
-                               *samples));
+  const auto stopped = value<std::string>(record, "stopped");
+  const auto reasons = {StopReason::kPlanComplete,
+                        StopReason::kStoppedEarly,
+                        StopReason::kBudgetSpent,
+                        StopReason::kPointFound};
+  checks.require("stopped",
+                 std::any_of(reasons.begin(),
+                             reasons.end(),
+                             [&](StopReason why) { return stopped == to_string(why); }),
+                 "there is no such reason");
+  // What the accountant proves of the plan; a filter and lost releases are held to a limit instead.
+  const auto lower = price_in(record, "epsilon_lower");
+  checks.require("epsilon_lower",
+                 !record.contains("epsilon_lower") ||
+                     (lower && by_plan && !record.contains("lost") && *lower >= 0 && claimed &&
+                      *lower <= *claimed * (1 + kLastDigits)),
+                 "it is above the claim, or of a run that has none");
 }
 
 /// A record that names no run of the journal. Only version 0.1 wrote such records of private runs:
@@ -352,14 +250,17 @@ std::vector<RecordCheck> check_copies(const json& record) {
   if (is_private) check_said(record, statement, checks);
   check_flags(record, statement, checks);
   check_counts(record, statement, checks);
+  if (is_private) check_effort(record, statement, checks);
+  if (is_private) check_network(record, checks);
   const auto relation = parse_relation(value<std::string>(record, "neighbours").value_or(""));
   if (relation) {
     if (const auto spent = events_of(statement, "events", *relation)) {
-      check_spending(record, statement, *spent, checks);
+      check_old_spending(record, statement, *spent, checks);
       check_drawn(record, *spent, checks);
       check_epsilons(record, statement, *spent, checks);
+      check_plan(record, statement, *relation, checks);
+      check_curves(record, statement, *spent, checks);
     }
-    check_plan(record, statement, *relation, checks);
   }
   return checks.take("copies", "what is said twice is the same");
 }
@@ -422,6 +323,7 @@ Expected<std::vector<RecordCheck>> check_journal(const json& record,
   checks.require("journal: noise samples",
                  value<std::int64_t>(statement, "noise_samples") == run.samples,
                  fmt::format("it has {}", run.samples));
+  check_granted_curve(record, statement, run.granted, checks);
   SOTTO_ASSIGN(const double price_there, price(run, run.promise.budget.delta));
   const auto claimed = price_in(record, "epsilon_spent");
   checks.require("journal: epsilon",
@@ -430,8 +332,35 @@ Expected<std::vector<RecordCheck>> check_journal(const json& record,
   return checks.take("journal", "holds the run as the record tells it");
 }
 
+namespace {
+
+/// The schema that a model carries against what was protected and what it was trained on.
+void check_schema(const json& record, const json& statement, const json& model, Checks& checks) {
+  const auto text = value<std::string>(model, "schema");
+  if (!text) return checks.require("model: schema", false, "it is no text");
+  if (text->empty())
+    return checks.require("model: schema",
+                          listed(record, "options", "schema").value_or("").empty(),
+                          "it has none, but the run was given one");
+  const auto schema = Schema::parse(*text, "the model's schema");
+  if (!schema) return checks.require("model: schema", false, "its text is none");
+  checks.require("model: schema",
+                 value<std::string>(statement, "unit") == schema->unit(),
+                 "it protects another unit: " + schema->unit());
+  checks.require(
+      "model: schema",
+      value<std::vector<std::string>>(model, "feature_names") == schema->feature_names() &&
+          value<std::vector<std::string>>(model, "class_names") == schema->class_names(),
+      "its features or classes are not those of the model");
+}
+
+}  // namespace
+
 std::vector<RecordCheck> check_model(const json& record, const json& model) {
   Checks checks;
+  checks.require("model",
+                 value<json>(model, "sotto_model") == json(1),
+                 "it is not of the version that a record knows");
   const auto stated = value<json>(record, "privacy");
   checks.require("model: statement",
                  stated && stated->is_object() && stated == value<json>(model, "privacy"),
@@ -442,34 +371,43 @@ std::vector<RecordCheck> check_model(const json& record, const json& model) {
   const auto weights = value<json>(model, "weights");
   const auto dimension = value<std::int64_t>(record, "dimension");
   const bool network = value<std::string>(record, "loss") == "network";
-  if (network)
-    checks.require("model: network",
-                   value<std::string>(record, "network") == value<std::string>(model, "network"),
-                   "it has another");
-  else
-    checks.require("model: loss",
-                   value<std::string>(record, "loss") == value<std::string>(model, "loss"),
-                   "it has another");
+  checks.require("model: network",
+                 value<std::string>(record, "network").value_or("") ==
+                     (model.contains("network") ? value<std::string>(model, "network") : ""),
+                 "it has another");
+  // That of a network is in its text.
+  checks.require("model: loss",
+                 value<std::string>(model, "loss") ==
+                     (network ? to_string(LossSpec{}) : value<std::string>(record, "loss")),
+                 "it has another");
   checks.require("model: version",
                  value<std::string>(model, "made_by") ==
                      "sotto " + value<std::string>(record, "version").value_or(""),
                  "another version made it");
-  if (const auto options = value<json>(record, "options");
-      options && options->is_array() && !network)
-    for (const json& each : *options)
-      if (value<std::string>(each, "name") == "row_norm") {
-        const std::string text = value<std::string>(each, "value").value_or("");
-        checks.require("model: row norm",
-                       value<double>(model, "row_norm") == std::strtod(text.c_str(), nullptr),
-                       "it has another");
-      }
+  if (record.contains("options")) {
+    const std::string text = listed(record, "options", "row_norm").value_or("0");
+    checks.require("model: row norm",
+                   value<double>(model, "row_norm") == std::strtod(text.c_str(), nullptr),
+                   "it has another");
+  }
   checks.require(
       "model: regularizer",
       value<std::string>(record, "regularizer") == value<std::string>(model, "regularizer"),
       "it has another");
+  // Of a network also those that are not trained.
+  const auto expected =
+      network ? network_weights(value<std::string>(record, "network").value_or("")) : dimension;
   checks.require("model: weights",
-                 network || (weights && dimension && std::ssize(*weights) == *dimension),
+                 weights && weights->is_array() && expected && std::ssize(*weights) == *expected,
                  "it has another number of them");
+  check_schema(record, stated.value_or(json()), model, checks);
+  checks.require("model: bias",
+                 value<bool>(model, "bias") == (!network && listed(record, "options", "bias")) ||
+                     !record.contains("options"),
+                 "it differs from the option");
+  checks.require("model: certificate",
+                 value<json>(record, "certificate") == value<json>(model, "certificate"),
+                 "it has another");
   checks.require("model: classes",
                  value<json>(record, "class_names") == value<json>(model, "class_names"),
                  "it has others");

@@ -175,6 +175,8 @@ void compare_options(const Said& command, const json& options, Checks& checks) {
     const auto typed = command.find(option_name(*name));
     const bool given = *origin == "given";
     checks.require(
+        "options", given || *origin == "default", *name + " is neither given nor a default");
+    checks.require(
         "options",
         given == (typed != command.end()) && (!given || *text == "yes" || typed->second == *text),
         fmt::format("{} is {} ({}), which is not what the command says", *name, *text, *origin));
@@ -222,6 +224,10 @@ void compare_settings(const Said& command,
     checks.require("settings", listed.emplace(*name, *text).second, *name + " is there twice");
     const auto typed = command.find(*name);
     const bool given = *origin == "given";
+    checks.require(
+        "settings",
+        given || *origin == "default" || *origin == "rule" || origin->starts_with("rule: "),
+        *name + " is neither given nor a default, nor does it follow from a rule");
     const auto number = typed == command.end() ? std::nullopt : number_in(typed->second);
     const bool agrees = typed == command.end() ? !given
                                                : given && (typed->second == *text ||
@@ -261,7 +267,12 @@ void compare_model(const Said& options, const json& record, Checks& checks) {
   if (const auto loss = parse_loss(said("loss"))) compare("loss", to_string(*loss));
   if (const auto regularizer = Regularizer::parse(said("regularizer")))
     compare("regularizer", regularizer->to_string());
-  if (record.contains("constraint")) compare("constraint", said("constraint"));
+  // They have values in every command.
+  for (const char* name : {"loss", "regularizer", "constraint"})
+    checks.require("options", options.contains(name), fmt::format("{} is missing", name));
+  checks.require("options",
+                 said("constraint") == value<std::string>(record, "constraint").value_or("none"),
+                 "their constraint is not that of the record");
 }
 
 }  // namespace

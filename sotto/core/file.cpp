@@ -208,6 +208,14 @@ void hold_standard_streams() noexcept {
     if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF) ::open("/dev/null", O_RDONLY);
 }
 
+void redirect_standard_stream(int stream, Instead instead) noexcept {
+  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  const int other = stream == STDOUT_FILENO ? STDERR_FILENO : STDOUT_FILENO;
+  const int target = instead == Instead::kOther ? other : nowhere;
+  if (target < 0 || ::dup2(target, stream) < 0) ::close(stream);  // then nothing is said
+  if (nowhere >= 0) ::close(nowhere);
+}
+
 void remove_temporary_files() noexcept {
   for (TemporaryName& name : temporaries())
     if (name.there.load()) ::unlink(name.path.data());

@@ -147,6 +147,11 @@ class AppendLog {
 /// is opened, a journal say, would take its number, and messages would go there.
 void hold_standard_streams() noexcept;
 
+/// From now on what is said on standard output or error (1 or 2) goes to the other one, or nowhere:
+/// for one that leads to a file in which nothing may be said.
+enum class Instead { kOther, kNowhere };
+void redirect_standard_stream(int stream, Instead instead) noexcept;
+
 /// Unlinks the temporary files that are open at this moment. Safe in a signal's handler, for a
 /// program that is about to end.
 void remove_temporary_files() noexcept;

@@ -1,11 +1,15 @@
 #include "sotto/core/paths.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <filesystem>
 #include <optional>
 
+#include "sotto/core/file.hpp"
 #include "sotto/core/file_system.hpp"
 
 namespace sotto {
@@ -78,7 +82,46 @@ Expected<std::vector<PlacedPath>> placed(const std::vector<NamedPath>& paths) {
   return result;
 }
 
+/// The regular file that a standard stream leads to; none: a terminal, a pipe, a device, or closed.
+std::optional<Place> place_of_stream(int stream) {
+  struct stat facts {};
+  if (file_system().stat(stream, facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
+  return Place{facts.st_dev, facts.st_ino, ""};
+}
+
+bool names_a_stream(const std::string& path) {
+  return path.starts_with("/dev/") || path.starts_with("/proc/");
+}
+
 }  // namespace
+
+Expected<void> check_streams_elsewhere(const std::vector<NamedPath>& read,
+                                       const std::vector<NamedPath>& written) {
+  std::array<const NamedPath*, 2> hit{};
+  constexpr std::array<int, 2> kStreams = {STDOUT_FILENO, STDERR_FILENO};
+  std::array<std::optional<Place>, 2> streams;
+  for (std::size_t k = 0; k < 2; ++k) streams[k] = place_of_stream(kStreams[k]);
+  if (!streams[0] && !streams[1]) return {};
+  std::vector<NamedPath> meant = read;
+  for (const NamedPath& each : written)
+    if (!names_a_stream(each.path)) meant.push_back(each);
+  SOTTO_ASSIGN(const std::vector<PlacedPath> files, placed(meant));
+  for (const PlacedPath& file : files)
+    for (std::size_t k = 0; k < 2; ++k)
+      if (streams[k] == file.place && !hit[k]) hit[k] = file.named;
+  const bool both = hit[0] && hit[1];
+  for (std::size_t k = 0; k < 2; ++k)
+    if (hit[k]) redirect_standard_stream(kStreams[k], both ? Instead::kNowhere : Instead::kOther);
+  const NamedPath* file = hit[0] ? hit[0] : hit[1];
+  if (!file) return {};
+  return fail(
+      ErrorKind::kUsage,
+      fmt::format("standard {} was redirected to {}, which is {}: messages would be written "
+                  "into it. Nothing was read or released. Choose another file for it.",
+                  hit[0] ? "output" : "error",
+                  file->path,
+                  file->what));
+}
 
 Expected<void> check_paths_differ(const std::vector<NamedPath>& read,
                                   const std::vector<NamedPath>& written) {

@@ -21,4 +21,11 @@ struct NamedPath {
 Expected<void> check_paths_differ(const std::vector<NamedPath>& read,
                                   const std::vector<NamedPath>& written);
 
+/// kUsage if standard output or error was redirected to one of these files: what the program says
+/// would be added to it, to a journal for example. That stream is then redirected to the other one
+/// (or to nowhere), so that not even this refusal is written there. Whoever writes to /dev/stdout
+/// or another name of a stream means it.
+Expected<void> check_streams_elsewhere(const std::vector<NamedPath>& read,
+                                       const std::vector<NamedPath>& written);
+
 }  // namespace sotto

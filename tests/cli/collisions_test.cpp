@@ -249,6 +249,104 @@ TEST_F(Collisions, CommasHideNoFile) {
   EXPECT_TRUE(fs::exists(file("my,data/run,1.json.journal")));
 }
 
+/// With standard output or error where this says: `>>FILE`.
+std::string redirected(const std::string& to) {
+  return "sh -c " + quoted("exec \"$@\" " + to) + " sh";
+}
+
+TEST_F(Collisions, NothingIsSaidIntoAFileOfTheCommand) {
+  const Words words = {"train",
+                       "--method",
+                       "dp-sgd",
+                       "--delta",
+                       "1e-5",
+                       "--epsilon",
+                       "1",
+                       "--dim",
+                       "2",
+                       "--row-norm",
+                       "1",
+                       "--steps",
+                       "2",
+                       "--record",
+                       file("r.json"),
+                       "--journal-key",
+                       file("key"),
+                       "--config",
+                       file("c.toml"),
+                       "--checkpoint",
+                       file("c"),
+                       file("d.svm"),
+                       file("m.json")};
+  ASSERT_EQ(sotto(words).code, 0);
+  dir_.write("c", "a state");
+  fs::create_hard_link(file("m.json.journal"), file("other_name"));
+  const auto before = files();
+  for (const char* name :
+       {"m.json.journal", "m.json", "r.json", "c", "d.svm", "key", "c.toml", "other_name"})
+    for (const char* stream : {">>", "2>>"}) {
+      const std::string to = stream + quoted(file(name));
+      const auto result = sotto(words, redirected(to));
+      EXPECT_EQ(result.code, 2) << to;
+      // Said where it is seen, and not there.
+      EXPECT_THAT(result.out + result.err, HasSubstr("messages would be written into it")) << to;
+      EXPECT_EQ(files(), before) << to;
+      EXPECT_EQ(sotto(words, redirected(to + " 2>&1 1>&2")).code, 2) << to;
+      EXPECT_EQ(files(), before) << to;
+    }
+  // As a shell does it that empties the file first: nothing is added to it.
+  EXPECT_EQ(sotto(words, redirected(">" + quoted(file("m.json.journal")))).code, 2);
+  EXPECT_EQ(TempDir::read(file("m.json.journal")), "");
+}
+
+TEST_F(Collisions, NorIntoWhatOtherVerbsRead) {
+  ASSERT_EQ(
+      train_linear({"--steps", "2", "--record", file("r.json"), file("d.svm"), file("m.json")})
+          .code,
+      0);
+  const auto before = files();
+  const std::vector<std::pair<Words, std::string>> commands = {
+      {{"verify", file("r.json"), "--model", file("m.json")}, "m.json"},
+      {{"verify", file("r.json"), "--journal", file("m.json.journal")}, "m.json.journal"},
+      {{"account", "--journal", file("m.json.journal"), "--delta", "1e-5"}, "m.json.journal"},
+      {{"predict", file("d.svm"), file("m.json"), file("p.csv")}, "d.svm"},
+      {{"data", "check", "--dim", "2", "--row-norm", "1", file("d.svm")}, "d.svm"}};
+  for (const auto& [words, name] : commands) {
+    EXPECT_EQ(sotto(words, redirected(">>" + quoted(file(name)))).code, 2) << words[0];
+    EXPECT_EQ(files(), before) << words[0];
+  }
+}
+
+TEST_F(Collisions, StreamsMayLeadAnywhereElse) {
+  const Words words = {"train",
+                       "--method",
+                       "dp-sgd",
+                       "--delta",
+                       "1e-5",
+                       "--epsilon",
+                       "1",
+                       "--dim",
+                       "2",
+                       "--row-norm",
+                       "1",
+                       "--steps",
+                       "2",
+                       file("d.svm"),
+                       file("m.json")};
+  for (const std::string& to : {std::string(">/dev/null"),
+                                std::string(">/dev/null 2>&1"),
+                                ">" + quoted(file("log")) + " 2>&1",
+                                std::string("| cat"),
+                                std::string("2>&-")})
+    EXPECT_EQ(sotto(words, redirected(to)).code, 0) << to;
+  EXPECT_THAT(TempDir::read(file("log")), HasSubstr("dp-sgd: 2 steps"));
+  // Whoever names the stream as an output means it.
+  const auto shown = sotto({"predict", file("d.svm"), file("m.json"), "/dev/stdout"},
+                           redirected(">" + quoted(file("predictions"))));
+  EXPECT_EQ(shown.code, 0) << shown.err;
+  EXPECT_NE(TempDir::read(file("predictions")), "");
+}
+
 // Where no file can hold it, the message does not say that it is kept.
 TEST_F(Collisions, ALostModelIsCalledLost) {
   std::string rows;

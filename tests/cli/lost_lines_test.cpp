@@ -9,6 +9,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
@@ -163,6 +164,68 @@ void two_runs_with_one_checkpoint(const std::string& steps, bool stops) {
   EXPECT_EQ(TempDir::read(state), left) << "neither overwritten nor removed";
   if (stops) {
     EXPECT_THAT(TempDir::read(dir.file("err")), HasSubstr("another run's"));
+  }
+}
+
+/// The first run begins and is held; the second one writes its outputs; then the first one ends.
+/// `there`: files of these names were there before both.
+void two_runs_with_one_record(bool there) {
+  const TempDir dir;
+  const auto words = [&](const char* model, const std::string& steps) {
+    auto command = train(dir,
+                         model,
+                         {"--steps",
+                          steps,
+                          "--record",
+                          dir.file("r.json"),
+                          "--report",
+                          dir.file("r.html"),
+                          "--plot",
+                          dir.file("r.svg")});
+    command.insert(command.begin(), SOTTO_BINARY);
+    return command;
+  };
+  if (there)
+    for (const char* name : {"r.json", "r.html", "r.svg"}) dir.write(name, "{}");
+  const pid_t first = started(words("first", "20000"), dir.file("err"));
+  ASSERT_TRUE(wait_for_file(dir.file("first.journal")));
+  ::kill(first, SIGSTOP);
+  ASSERT_EQ(ended(started(words("second", "3"), dir.file("err2"))), 0)
+      << TempDir::read(dir.file("err2"));
+  std::map<std::string, std::string> of_second;
+  for (const char* name : {"r.json", "r.html", "r.svg"})
+    of_second[name] = TempDir::read(dir.file(name));
+  ::kill(first, SIGCONT);
+  EXPECT_EQ(ended(first), 6);
+  const std::string said = TempDir::read(dir.file("err"));
+  EXPECT_THAT(said, HasSubstr("the model is written to"));
+  EXPECT_THAT(said, HasSubstr("was written by another run"));
+  EXPECT_TRUE(load_model(dir.file("first")));
+  for (const auto& [name, text] : of_second) {
+    EXPECT_EQ(TempDir::read(dir.file(name)), text) << name << " is the second run's";
+    int others = 0;
+    for (const auto& entry : fs::directory_iterator(dir.file("")))
+      others += entry.path().extension() == fs::path(name).extension() &&
+                entry.path().filename().string().starts_with("r-");
+    EXPECT_EQ(others, 1) << name << " of the first run is kept beside it";
+  }
+}
+
+TEST(TwoRuns, OneDoesNotOverwriteTheOthersRecord) { two_runs_with_one_record(false); }
+
+TEST(TwoRuns, NorWhereAnOlderOneWas) { two_runs_with_one_record(true); }
+
+// What was there before the run began is replaced, as ever; and what was removed meanwhile.
+TEST(TwoRuns, OneAfterTheOtherReplacesItsRecord) {
+  const TempDir dir;
+  std::string before;
+  for (const char* steps : {"3", "4"}) {
+    const auto words = train(dir, "m.json", {"--steps", steps, "--record", dir.file("r.json")});
+    const auto run = sotto(words);
+    EXPECT_EQ(run.code, 0) << run.err;
+    const std::string now = TempDir::read(dir.file("r.json"));
+    EXPECT_NE(now, before);
+    before = now;
   }
 }
 

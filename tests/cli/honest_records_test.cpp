@@ -1,0 +1,124 @@
+// Whoever is honest is not accused.
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/cli/forgery.hpp"
+
+namespace sotto::testing {
+namespace {
+
+using nlohmann::json;
+
+// Whoever is honest is not accused: every private method, with what changes its plan.
+TEST(HonestRecords, HoldForEveryMethod) {
+  const CommandResult listed = sotto({"methods", "--json"});
+  ASSERT_EQ(listed.code, 0) << listed.err;
+  int tried = 0;
+  for (const auto& method : json::parse(listed.out)) {
+    if (!method.at("private").get<bool>()) continue;
+    const std::string name = method.at("name");
+    for (const bool by_hand : {false, true}) {
+      const TempDir dir;
+      std::vector<std::string> words = {"--method", name};
+      words.insert(words.end(), {by_hand ? "--noise-multiplier" : "--epsilon", "4"});
+      if (name == "dp-pgd" || name == "dp-pmd" || name.starts_with("dp-fw"))
+        words.insert(words.end(), {"--constraint", "l1:2", "--row-max", "1"});
+      std::vector<std::string> all = {"train", "--quiet", "--delta", "1e-5", "--dim", "2"};
+      all.insert(all.end(), words.begin(), words.end());
+      for (const std::string& word : {std::string("--row-norm"),
+                                      std::string("1.5"),
+                                      std::string("--record"),
+                                      dir.file("run.json"),
+                                      dir.write("rows.svm", small_libsvm(100)),
+                                      dir.file("model.json")})
+        all.push_back(word);
+      const CommandResult trained_run = sotto(all);
+      if (by_hand && trained_run.code == 2) continue;  // a filter needs a budget
+      ASSERT_EQ(trained_run.code, 0) << name << trained_run.err;
+      const CommandResult verified = sotto({"verify",
+                                            dir.file("run.json"),
+                                            "--journal",
+                                            dir.file("model.json.journal"),
+                                            "--model",
+                                            dir.file("model.json")});
+      EXPECT_EQ(verified.code, 0) << name << "\n" << verified.out;
+      ++tried;
+    }
+  }
+  EXPECT_GT(tried, 25);
+}
+
+// Its plan follows from the settings of the method that it chose, not from its own.
+TEST(HonestRecords, OfAutoHoldAtEveryBudget) {
+  std::set<std::string> plans;
+  for (const char* epsilon : {"0.3", "1", "3", "10"}) {
+    const TempDir dir;
+    const CommandResult trained_run = sotto({"train",
+                                             "--quiet",
+                                             "--method",
+                                             "auto",
+                                             "--epsilon",
+                                             epsilon,
+                                             "--delta",
+                                             "1e-5",
+                                             "--dim",
+                                             "2",
+                                             "--row-norm",
+                                             "1.5",
+                                             "--record",
+                                             dir.file("run.json"),
+                                             dir.write("rows.svm", small_libsvm(100)),
+                                             dir.file("model.json")});
+    ASSERT_EQ(trained_run.code, 0) << trained_run.err;
+    const CommandResult verified = sotto({"verify", dir.file("run.json")});
+    EXPECT_EQ(verified.code, 0) << epsilon << "\n" << verified.out;
+    plans.insert(json::parse(TempDir::read(dir.file("run.json"))).at("steps").dump());
+  }
+  EXPECT_GT(plans.size(), 1u);
+}
+
+// Options that no record lists are no contradiction.
+TEST(HonestRecords, HoldWhateverSaysHowToRun) {
+  const TempDir dir;
+  dir.write("test.svm", small_libsvm(20));
+  dir.write("key", std::string(32, 'k'));
+  const Files files = trained(dir,
+                              {"--method",
+                               "dp-sgd",
+                               "--epsilon",
+                               "2",
+                               "--steps",
+                               "10",
+                               "--batch",
+                               "20",
+                               "--max-grad-norm",
+                               "0.5",
+                               "--threads",
+                               "1",
+                               "--test",
+                               dir.file("test.svm"),
+                               "--report",
+                               dir.file("r.html"),
+                               "--checkpoint",
+                               dir.file("c"),
+                               "--every",
+                               "2",
+                               "--resume",
+                               "--max-line",
+                               "1MB",
+                               "--max-field",
+                               "1MB",
+                               "--max-file",
+                               "1GB",
+                               "--max-unpacked",
+                               "1GB"});
+  const auto result = verify_record(files.record);
+  ASSERT_TRUE(result);
+  for (const RecordCheck& check : result->checks)
+    EXPECT_NE(check.outcome, RecordCheck::Outcome::kContradiction) << check.name << check.detail;
+}
+
+}  // namespace
+}  // namespace sotto::testing
