@@ -89,8 +89,10 @@ std::optional<Place> place_of_stream(int stream) {
   return Place{facts.st_dev, facts.st_ino, ""};
 }
 
+/// Not any file below /dev: some systems keep ordinary ones there, in memory.
 bool names_a_stream(const std::string& path) {
-  return path.starts_with("/dev/") || path.starts_with("/proc/");
+  return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") ||
+         path.starts_with("/proc/");
 }
 
 }  // namespace
