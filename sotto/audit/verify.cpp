@@ -84,7 +84,8 @@ class Verifier {
     SOTTO_TRY(prices());
     SOTTO_TRY(plan());
     SOTTO_TRY(drawn());
-    for (RecordCheck& check : check_copies(record_)) result_.checks.push_back(std::move(check));
+    for (RecordCheck& check : check_copies(record_, !result_.contradicts()))
+      result_.checks.push_back(std::move(check));
     if (states_no_rule_) version_01();
     return result_;
   }

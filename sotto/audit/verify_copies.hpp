@@ -13,7 +13,9 @@ namespace sotto {
 
 /// Steps, curves, counts, flags and prices against each other, and the plan against the one that
 /// the method makes of the record's own settings. What a record does not have is not compared.
-std::vector<RecordCheck> check_copies(const nlohmann::json& record);
+/// `price_curve` false: of a record that contradicts itself already the curve is left out, since
+/// pricing it takes the most time.
+std::vector<RecordCheck> check_copies(const nlohmann::json& record, bool price_curve = true);
 
 /// The run that the record names in its journal: it must be there, at the line that the record
 /// remembers (a journal that was cut back or written anew is seen), with the same plan, charges and

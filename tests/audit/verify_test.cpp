@@ -186,7 +186,11 @@ json under_a_filter() {
   record["epsilon_budget"] = 3;
   record["privacy"]["rule"] = "filter";
   record["privacy"]["accountant"] = "rdp";
-  record["spending"] = json::array({{{"step", 100}, {"filter_share", 0.2}}});
+  record["spending"] = json::array({{{"step", 100},
+                                     {"passes", 10.0},
+                                     {"releases", 100},
+                                     {"noise_samples", 1000},
+                                     {"filter_share", 0.2}}});
   return record;
 }
 
