@@ -158,7 +158,7 @@ def main():
     arguments = parser.parse_args()
     program = find_browser()
     if not program:
-        print("skipped: no chromium here (Debian: apt install chromium)")
+        print("browser.reports: Skipped\nno chromium here (Debian: apt install chromium)")
         sys.exit(77)
     shutil.rmtree(arguments.work, ignore_errors=True)
     os.makedirs(arguments.work)

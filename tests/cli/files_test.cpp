@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,29 @@ TEST(Predict, ALineIsItsRowsWhoeverTheRowsBelongTo) {
   std::string expected;
   for (const auto& label : labels) expected += label + "\n";
   EXPECT_EQ(TempDir::read(folder.file("out.txt")), expected);
+}
+
+TEST(Train, ProtectsPersonsNotRows) {
+  const TempDir folder;
+  std::string rows = "who,x,y\n";
+  for (int i = 0; i < 120; ++i)
+    rows += "p" + std::to_string(i % 40) + (i % 3 == 0 ? ",0.9,sick\n" : ",-0.9,well\n");
+  const auto run = sotto({"train",
+                          "--epsilon",
+                          "1",
+                          "--delta",
+                          "1e-5",
+                          "--seed",
+                          "1",
+                          "--json",
+                          "--schema",
+                          folder.write("people.toml", kSchema),
+                          folder.write("people.csv", rows),
+                          folder.file("model.json")});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto privacy = nlohmann::json::parse(run.out)["privacy"];
+  EXPECT_EQ(privacy["unit"], "who");
+  EXPECT_EQ(privacy["public_n"], 40) << "persons, not the 120 rows";
 }
 
 TEST(Outputs, AreNeverWrittenOverInputsOrOneAnother) {

@@ -4,16 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <numbers>
 #include <random>
 
 #include "sotto/privacy/accountant/gaussian.hpp"
+#include "tests/support/golden.hpp"
 
 namespace sotto {
 namespace {
+
+using testing_support::golden_rows;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kExact = 1e-12;
@@ -34,20 +34,6 @@ Interval delta_at(const Event& event, double epsilon) {
 
 double upper(const Event& event, double delta) {
   return pld_accountant().epsilon_upper(canonical(event).value(), delta).value();
-}
-
-nlohmann::json oracle(const std::string& name) {
-  std::ifstream file(std::string(SOTTO_SHARED_DIR "/oracles/") + name);
-  return file ? nlohmann::json::parse(file) : nlohmann::json();
-}
-
-// What issue 3 asks of an upper bound, given certified bounds of others.
-void expect_tight(double value,
-                  double certified_lower,
-                  double certified_upper,
-                  const std::string& row) {
-  EXPECT_GE(value, certified_lower) << row;
-  EXPECT_LE(value, std::max(certified_upper * (1 + 1e-3), certified_upper + 1e-4)) << row;
 }
 
 TEST(Pld, ContainsTheExactGaussianInAThousandCases) {
@@ -106,61 +92,50 @@ TEST(Pld, OnePoissonStepHasAClosedForm) {
   }
 }
 
-TEST(Pld, PoissonOracle) {
-  const auto rows = oracle("poisson_add_remove.json");
-  if (rows.is_null()) GTEST_SKIP() << "needs ../shared/oracles";
-  for (const auto& row : rows) {
-    const std::string text = row.dump();
-    double certified_lower = 0;
-    double certified_upper = kInfinity;
-    if (row.contains("pld_lower")) certified_lower = row["pld_lower"]["epsilon"];
-    if (row.contains("prv")) {
-      certified_lower = std::max<double>(certified_lower, row["prv"]["lower"]);
-      certified_upper = row["prv"]["upper"];
-    }
-    const bool spoiled = text.find("below_direct") != std::string::npos;
-    if (row.contains("pld_upper") && !spoiled)
-      certified_upper = std::min<double>(certified_upper, row["pld_upper"]["epsilon"]);
-    if (row.contains("direct")) {
-      const double value = row["direct"]["epsilon"];
-      const double error = row["direct"]["abs_error_estimate"];
-      if (error <= 1e-12) certified_lower = std::max(certified_lower, value - error);
-      certified_upper = std::min(certified_upper, value + error);
-    }
-    const Event event =
-        poisson_gaussian(row["q"], row["noise_multiplier"], row["steps"], Relation::kAddRemove);
-    const Interval found = epsilon(event, row["delta"]);
-    expect_tight(found.upper, certified_lower, certified_upper, text);
-    EXPECT_LE(found.lower, certified_upper) << text;
-    EXPECT_NEAR(upper(event, row["delta"]), found.upper, 1e-4 * found.upper) << text;
-  }
+void expect_holds(const Event& event, const nlohmann::json& row) {
+  const double exact = row["epsilon"];
+  const double error = row["error"];
+  const Interval found = epsilon(event, row["delta"]);
+  EXPECT_LE(found.lower, exact + error) << row;
+  EXPECT_GE(found.upper, exact - error) << row;
+  EXPECT_LE(found.upper, std::max(exact * (1 + 1e-3), exact + 1e-4)) << row;
+  EXPECT_NEAR(upper(event, row["delta"]), found.upper, 1e-4 * found.upper) << row;
 }
 
-TEST(Pld, ReplaceOneOracle) {
-  const auto rows = oracle("replace_one.json");
-  if (rows.is_null()) GTEST_SKIP() << "needs ../shared/oracles";
-  for (const auto& row : rows) {
-    double certified_upper = kInfinity;
-    for (const auto& value : row["poisson_pld"])
-      if (value.is_number()) certified_upper = std::min<double>(certified_upper, value);
-    // Their noise is in units of the clip norm, Sotto's in units of the sensitivity.
-    const double z = row["noise"].get<double>() / 2;
-    const Interval found =
-        epsilon(poisson_gaussian(row["q"], z, row["steps"], Relation::kReplaceOne), row["delta"]);
-    expect_tight(found.upper, 0, certified_upper, row.dump());
-    EXPECT_LE(found.lower, certified_upper * (1 + 1e-9)) << row;
+// golden/composed.py integrates in the complex plane; there is no lattice in it.
+TEST(Pld, HoldsTheExactEpsilonOfManySteps) {
+  for (const char* kind : {"poisson", "published"})
+    for (const auto& row : golden_rows("composed", kind))
+      for (const Relation relation : {Relation::kAddRemove, Relation::kZeroOut})
+        expect_holds(poisson_gaussian(row["q"], row["z"], row["steps"], relation), row);
+  for (const auto& row : golden_rows("composed", "poisson-replace")) {
+    const Event event = poisson_gaussian(row["q"], row["z"], row["steps"], Relation::kReplaceOne);
+    expect_holds(event, row);
+    const Interval found = epsilon(event, row["delta"]);
     EXPECT_LE(found.upper - found.lower, 2e-3 * found.upper) << row;
   }
 }
 
-TEST(Pld, PublishedOracle) {
-  const auto rows = oracle("published.json");
-  if (rows.is_null()) GTEST_SKIP() << "needs ../shared/oracles";
-  for (const auto& row : rows) {
-    const Event event =
-        poisson_gaussian(row["q"], row["noise_multiplier"], row["steps"], Relation::kZeroOut);
-    expect_tight(upper(event, row["delta"]), 0, row["pld_upper"], row.dump());
-  }
+TEST(Pld, NeverAboveWhatWasPublished) {
+  for (const auto& row : golden_rows("composed", "published"))
+    EXPECT_LE(
+        upper(poisson_gaussian(row["q"], row["z"], row["steps"], Relation::kZeroOut), row["delta"]),
+        row["printed"].get<double>())
+        << row;
+}
+
+// What some data really reach; the answer may be above it, since one pair covers all data.
+TEST(Pld, FixedSizeIsNeverBelowWhatDataReach) {
+  for (const Relation relation : {Relation::kReplaceOne, Relation::kZeroOut})
+    for (const auto& row : golden_rows(
+             "composed", relation == Relation::kReplaceOne ? "fixed-replace" : "fixed-null")) {
+      const Event event = Event::repeat(
+          row["steps"],
+          Event::fixed_size(row["batch"], row["population"], Event::gaussian(row["z"], relation)));
+      EXPECT_GE(epsilon(event, row["delta"]).upper,
+                row["epsilon"].get<double>() - row["error"].get<double>())
+          << row;
+    }
 }
 
 TEST(Pld, RandomizedResponseComposesBinomially) {
