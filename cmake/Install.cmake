@@ -13,5 +13,5 @@ install(FILES ${CMAKE_BINARY_DIR}/sotto-config.cmake ${CMAKE_BINARY_DIR}/sotto-c
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
 
 # `sotto reproduce` looks here, beside the program.
-install(DIRECTORY reproduce/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sotto/reproduce FILES_MATCHING PATTERN "*.toml")
-install(FILES examples/covertype.toml DESTINATION ${CMAKE_INSTALL_DATADIR}/sotto/reproduce/schemas)
+install(DIRECTORY studies/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sotto/studies FILES_MATCHING PATTERN "*.toml")
+install(FILES examples/covertype.toml DESTINATION ${CMAKE_INSTALL_DATADIR}/sotto/studies/schemas)

@@ -82,8 +82,10 @@ Expected<int> account_curve(const Event& event,
   return kSuccess;
 }
 
-Expected<int> account_formula(const std::string& method, const FormulaInputs& inputs, bool json) {
-  SOTTO_ASSIGN(const Formula formula, paper_formula(method, inputs));
+Expected<int> account_formula(const std::string& method,
+                              const study::FormulaInputs& inputs,
+                              bool json) {
+  SOTTO_ASSIGN(const study::Formula formula, study::paper_formula(method, inputs));
   SOTTO_ASSIGN(const CanonicalEvent terms, canonical(formula.event));
   SOTTO_ASSIGN(const Accountant* accountant, tightest_accountant(terms));
   SOTTO_ASSIGN(const double spent, accountant->epsilon_upper(terms, inputs.delta));

@@ -5,7 +5,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/privacy/event.hpp"
-#include "sotto/privacy/formula.hpp"
+#include "sotto/study/published/formula.hpp"
 
 namespace sotto::app {
 
@@ -17,6 +17,6 @@ Expected<int> account_curve(const Event& event,
                             const std::string& html_path);
 
 /// `sotto account --formula METHOD`: the noise that a paper prints, and what it really spends.
-Expected<int> account_formula(const std::string& method, const FormulaInputs& inputs, bool json);
+Expected<int> account_formula(const std::string& method, const study::FormulaInputs& inputs, bool json);
 
 }  // namespace sotto::app

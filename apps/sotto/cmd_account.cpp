@@ -34,7 +34,7 @@ struct Arguments {
   bool curve = false;
   std::string html;
   std::string formula;
-  FormulaInputs inputs;
+  study::FormulaInputs inputs;
   bool fixed_size = false;
 };
 
@@ -157,7 +157,7 @@ Expected<int> account_journal(const Arguments& arguments) {
 }
 
 Expected<int> formula(const Arguments& arguments) {
-  FormulaInputs inputs = arguments.inputs;
+  study::FormulaInputs inputs = arguments.inputs;
   if (!arguments.delta || !arguments.epsilon)
     return fail(
         ErrorKind::kUsage,

@@ -17,20 +17,21 @@
 #include "sotto/core/json.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/core/stop.hpp"
-#include "sotto/reproduce/data_sets.hpp"
-#include "sotto/reproduce/document.hpp"
-#include "sotto/reproduce/runner.hpp"
-#include "sotto/reproduce/tables.hpp"
-#include "sotto/reproduce/verdict.hpp"
+#include "sotto/study/citations.hpp"
+#include "sotto/study/data_sets.hpp"
+#include "sotto/study/document.hpp"
+#include "sotto/study/runner.hpp"
+#include "sotto/study/tables.hpp"
+#include "sotto/study/verdict.hpp"
 #include "verbs.hpp"
 
 namespace sotto::app {
 namespace {
 
 namespace fs = std::filesystem;
-using reproduce::Reproduced;
-using reproduce::ReproductionSpec;
-using reproduce::Results;
+using study::Reproduced;
+using study::Results;
+using study::StudySpec;
 
 struct Arguments {
   std::vector<std::string> names;
@@ -60,7 +61,7 @@ std::string command_of(const std::string& name, const Arguments& arguments) {
 }
 
 /// The results that are in the folder already; none where there is no file.
-Expected<std::vector<Reproduced>> collected(const std::vector<ReproductionSpec>& specs,
+Expected<std::vector<Reproduced>> collected(const std::vector<StudySpec>& specs,
                                             const std::string& folder) {
   std::vector<Reproduced> all;
   for (const auto& spec : specs) {
@@ -68,7 +69,7 @@ Expected<std::vector<Reproduced>> collected(const std::vector<ReproductionSpec>&
     const std::string path = fmt::format("{}/{}.json", folder, spec.name);
     if (fs::exists(path)) {
       SOTTO_ASSIGN(const std::string text, read_text_file(path));
-      SOTTO_ASSIGN(each.results, reproduce::results_from_json(text, path));
+      SOTTO_ASSIGN(each.results, study::results_from_json(text, path));
     }
     all.push_back(std::move(each));
   }
@@ -76,42 +77,48 @@ Expected<std::vector<Reproduced>> collected(const std::vector<ReproductionSpec>&
 }
 
 /// The claims that a reproduction's cells decide, with what all results at hand say of them.
-std::vector<reproduce::ClaimLine> claims_about(const std::vector<reproduce::PaperSpec>& papers,
-                                               const std::vector<Reproduced>& all,
-                                               const ReproductionSpec& spec) {
+std::vector<study::ClaimLine> claims_about(const std::vector<study::PaperSpec>& papers,
+                                           const std::vector<Reproduced>& all,
+                                           const StudySpec& spec) {
   for (const auto& paper : papers)
-    if (paper.key == spec.paper) return reproduce::claim_lines(paper, all, spec.name);
+    if (paper.key == spec.paper) return study::claim_lines(paper, all, spec.name);
   return {};
 }
 
-/// Documents from results that are there: FOLDER/NAME.md with FOLDER/NAME.svg, and FOLDER.md.
+/// Documents from results that are there: FOLDER/NAME.md with FOLDER/NAME.svg, and the index
+/// FOLDER/reproductions.md. Pages of prose in the folder get the numbers that they cite.
 Expected<int> render(const std::string& specs_folder, std::string folder) {
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
-  SOTTO_ASSIGN(const auto papers, reproduce::load_papers(specs_folder));
-  SOTTO_ASSIGN(const auto specs, reproduce::load_specs(specs_folder));
-  SOTTO_TRY(reproduce::check_claims(papers, specs));
+  SOTTO_ASSIGN(const auto papers, study::load_papers(specs_folder));
+  SOTTO_ASSIGN(const auto specs, study::load_specs(specs_folder));
+  SOTTO_TRY(study::check_claims(papers, specs));
   SOTTO_ASSIGN(const auto all, collected(specs, folder));
   int made = 0;
   const auto plots = check_plot(folder + "/any.svg");
   if (!plots) say("no plots are drawn: {}\n", plots.error().message);
   for (const auto& each : all) {
     if (!each.results) continue;
-    if (const auto charts = reproduce::charts_of(each.spec, *each.results);
-        plots && !charts.empty())
+    if (const auto charts = study::charts_of(each.spec, *each.results); plots && !charts.empty())
       SOTTO_TRY(write_plot(charts, fmt::format("{}/{}.svg", folder, each.spec.name)));
     SOTTO_TRY(write_file_atomically(
         fmt::format("{}/{}.md", folder, each.spec.name),
-        reproduce::markdown_of(each.spec, *each.results, claims_about(papers, all, each.spec))));
+        study::markdown_of(each.spec, *each.results, claims_about(papers, all, each.spec))));
     ++made;
   }
-  SOTTO_TRY(write_file_atomically(
-      folder + ".md",
-      reproduce::markdown_index(papers, all, fs::path(folder).filename().string())));
-  tell("{} documents written to {}, the index to {}.md\n", made, folder, folder);
+  SOTTO_TRY(
+      write_file_atomically(folder + "/reproductions.md", study::markdown_index(papers, all)));
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() != ".md") continue;
+    SOTTO_ASSIGN(const std::string before, read_text_file(entry.path()));
+    SOTTO_ASSIGN(const std::string after,
+                 study::with_citations(before, entry.path().string(), all));
+    if (after != before) SOTTO_TRY(write_file_atomically(entry.path(), after));
+  }
+  tell("{} documents and their index, reproductions.md, written to {}\n", made, folder);
   return kSuccess;
 }
 
-void print_list(const std::vector<ReproductionSpec>& specs) {
+void print_list(const std::vector<StudySpec>& specs) {
   for (const auto& spec : specs)
     tell("{:<22} {:<10} {:<12} {:>3} cells  {}\n",
          spec.name,
@@ -121,9 +128,9 @@ void print_list(const std::vector<ReproductionSpec>& specs) {
          spec.title);
 }
 
-Expected<std::vector<const ReproductionSpec*>> chosen(const std::vector<ReproductionSpec>& specs,
-                                                      const std::vector<std::string>& names) {
-  std::vector<const ReproductionSpec*> result;
+Expected<std::vector<const StudySpec*>> chosen(const std::vector<StudySpec>& specs,
+                                               const std::vector<std::string>& names) {
+  std::vector<const StudySpec*> result;
   for (const auto& name : names) {
     const std::size_t before = result.size();
     for (const auto& spec : specs)
@@ -136,16 +143,16 @@ Expected<std::vector<const ReproductionSpec*>> chosen(const std::vector<Reproduc
   return result;
 }
 
-Expected<Results> run_one(const ReproductionSpec& spec,
+Expected<Results> run_one(const StudySpec& spec,
                           const Arguments& arguments,
                           const std::string& specs_folder) {
   const std::string base = fmt::format("{}/{}", arguments.out, spec.name);
-  reproduce::RunOptions options;
+  study::RunOptions options;
   options.quick = arguments.quick;
   options.runs = arguments.runs;
   options.only = arguments.only;
   options.specs_folder = specs_folder;
-  options.data_folders = reproduce::find_data(arguments.data, specs_folder);
+  options.data_folders = study::find_data(arguments.data, specs_folder);
   options.keep = arguments.out;
   options.finished = base + ".cells.jsonl";
   options.command = command_of(spec.name, arguments);
@@ -161,11 +168,11 @@ Expected<Results> run_one(const ReproductionSpec& spec,
     return !stop_requested();
   };
   const auto begin = std::chrono::steady_clock::now();
-  auto results = reproduce::run(spec, options);
+  auto results = study::run(spec, options);
   if (shows) say_to_terminal("\r\x1b[K");
   if (!results) return results;
   SOTTO_TRY(write_file_atomically(base + ".json", json_text(to_json(*results), 1) + "\n"));
-  SOTTO_TRY(write_file_atomically(base + ".csv", reproduce::to_csv(spec, *results)));
+  SOTTO_TRY(write_file_atomically(base + ".csv", study::to_csv(spec, *results)));
   const double took =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   int missing = 0;
@@ -184,9 +191,9 @@ Expected<Results> run_one(const ReproductionSpec& spec,
 
 Expected<int> run_reproduce(const Arguments& arguments) {
   set_thread_count(arguments.threads);
-  SOTTO_ASSIGN(const std::string folder, reproduce::find_specs(arguments.specs, program_path()));
+  SOTTO_ASSIGN(const std::string folder, study::find_specs(arguments.specs, program_path()));
   if (!arguments.render.empty()) return render(folder, arguments.render);
-  SOTTO_ASSIGN(const auto specs, reproduce::load_specs(folder));
+  SOTTO_ASSIGN(const auto specs, study::load_specs(folder));
   if (arguments.names.empty() || arguments.names.front() == "list" ||
       arguments.names.front() == "LIST") {
     print_list(specs);
@@ -201,15 +208,15 @@ Expected<int> run_reproduce(const Arguments& arguments) {
   if (error)
     return fail(ErrorKind::kIo,
                 fmt::format("can't make the folder {}: {}.", arguments.out, error.message()));
-  SOTTO_ASSIGN(const auto papers, reproduce::load_papers(folder));
-  SOTTO_TRY(reproduce::check_claims(papers, specs));
-  for (const ReproductionSpec* spec : wanted) {
+  SOTTO_ASSIGN(const auto papers, study::load_papers(folder));
+  SOTTO_TRY(study::check_claims(papers, specs));
+  for (const StudySpec* spec : wanted) {
     const auto results = run_one(*spec, arguments, folder);
     if (results) {
       SOTTO_ASSIGN(const auto so_far, collected(specs, arguments.out));
       SOTTO_TRY(write_file_atomically(
           fmt::format("{}/{}.html", arguments.out, spec->name),
-          reproduce::page_of(*spec, *results, claims_about(papers, so_far, *spec))));
+          study::page_of(*spec, *results, claims_about(papers, so_far, *spec))));
       continue;
     }
     if (!stop_requested()) return tl::unexpected<Error>(results.error());
@@ -217,8 +224,7 @@ Expected<int> run_reproduce(const Arguments& arguments) {
     return kInterrupted;
   }
   SOTTO_ASSIGN(const auto all, collected(specs, arguments.out));
-  SOTTO_TRY(
-      write_file_atomically(arguments.out + "/index.html", reproduce::page_index(papers, all)));
+  SOTTO_TRY(write_file_atomically(arguments.out + "/index.html", study::page_index(papers, all)));
   tell("index: {}/index.html\n", arguments.out);
   return kSuccess;
 }

@@ -23,7 +23,7 @@
 #include "sotto/privacy/event.hpp"
 #include "sotto/privacy/journal.hpp"
 #include "sotto/report/reported_run.hpp"
-#include "sotto/reproduce/spec.hpp"
+#include "sotto/study/spec.hpp"
 #include "sotto/training/checkpoint.hpp"
 
 namespace sotto::fuzz {
@@ -156,7 +156,7 @@ void polytope(std::string_view input) {
 void constraint(std::string_view input) {
   if (!input.starts_with("polytope")) (void)parse_constraint(input);
 }
-void study(std::string_view input) { (void)reproduce::parse_spec(input, "study.toml"); }
+void study(std::string_view input) { (void)study::parse_spec(input, "study.toml"); }
 
 }  // namespace
 

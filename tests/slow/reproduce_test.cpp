@@ -25,7 +25,7 @@ TEST(Reproduce, AllOfThemRunQuickly) {
     pages += entry.path().extension() == ".html";
   int specs = 0;
   for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(SOTTO_SOURCE_DIR) + "/reproduce"))
+       std::filesystem::directory_iterator(std::string(SOTTO_SOURCE_DIR) + "/studies"))
     specs += entry.path().extension() == ".toml" && entry.path().filename() != "papers.toml";
   EXPECT_GT(specs, 20);
   EXPECT_EQ(pages, specs + 1);  // and the index

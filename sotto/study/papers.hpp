@@ -1,0 +1,63 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sotto/core/error.hpp"
+
+namespace sotto::study {
+
+// The papers and what they claim, as studies/papers.toml says it.
+
+/// What a claim says of cells, in a form that they can answer. Rows, groups and sets that are left
+/// empty stand for all; cells that differ in nothing but the row are paired.
+struct TestSpec {
+  enum class Kind {
+    kLower,    ///< `row` has a lower value than `than`
+    kHigher,   ///< or a higher one
+    kSpends,   ///< the printed noise of `row` spends at most the stated epsilon
+    kPrinted,  ///< `row` comes to what was printed
+    kFalls,    ///< the value of `row` falls along x or epsilon
+    kRises,
+    kSteady,   ///< it does not change along them beyond the error
+    kWidens,   ///< its lead over `than` grows along them
+    kAtLeast,  ///< `row` reaches `bound`
+    kAtMost,
+    kSlope,  ///< a fitted exponent is at most the theory's
+  };
+  Kind kind = Kind::kLower;
+  std::string in;  ///< a reproduction
+  std::string measure;
+  std::string row;
+  std::string than;  ///< a row; empty: the same cell's other arm
+  std::string arm = "best";
+  std::string than_arm;  ///< as `arm` unless given
+  std::string group, data;
+  std::optional<double> epsilon, x;
+  std::string along;  ///< kFalls, kSteady, kWidens: x or epsilon
+  double bound = 0;
+};
+
+/// A claim of a paper: a table, figure or theorem of it, and what decides it.
+struct ClaimSpec {
+  std::string item;  ///< `Table 2`, `Theorem 5.1`
+  std::string claim;
+  std::vector<TestSpec> tests;
+  /// Where no cell can decide: the reason, by algebra or from the text. Shown as such.
+  std::string argued;
+  /// Nothing to run: why (a drawing; numbers that only an appendix holds).
+  std::string absent;
+  std::vector<std::string> see;  ///< further reproductions
+};
+struct PaperSpec {
+  std::string key;  ///< empty: questions of our own
+  std::string title;
+  std::vector<std::string> reproductions;  ///< names, in order
+  std::vector<ClaimSpec> claims;
+};
+Expected<std::vector<PaperSpec>> parse_papers(std::string_view text, const std::string& name);
+Expected<std::vector<PaperSpec>> load_papers(const std::string& folder);
+
+}  // namespace sotto::study
