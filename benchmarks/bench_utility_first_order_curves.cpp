@@ -18,7 +18,7 @@
 
 #include "benchmarks/result_file.hpp"
 #include "sotto/data/load.hpp"
-#include "sotto/model/metrics.hpp"
+#include "sotto/model/evaluate.hpp"
 #include "sotto/objective/glm.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
 #include "sotto/training/train.hpp"

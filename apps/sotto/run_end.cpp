@@ -123,7 +123,7 @@ Expected<void> finish_run(const RunOutputs& outputs,
                           TrainResult& result,
                           const std::string& model_path) {
   const auto written = outputs.write(result.record);
-  const auto removed = result.checkpoint.remove();
+  const auto removed = result.checkpoint->remove();
   for (const Expected<void>* each : {&written, &removed})
     if (!*each)
       return fail(
@@ -146,7 +146,7 @@ Expected<bool> has_finished(const PreparedRun& prepared,
 }
 
 Expected<int> tell_finished(const PreparedRun& prepared, const std::string& model_path) {
-  SOTTO_TRY(prepared.checkpoint.remove());
+  SOTTO_TRY(prepared.checkpoint->remove());
   say("note: the run of this checkpoint has finished, and {} is its model. Nothing was released; "
       "the checkpoint was removed.\n",
       model_path);

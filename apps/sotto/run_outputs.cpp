@@ -12,6 +12,7 @@
 #include "sotto/core/file.hpp"
 #include "sotto/core/json.hpp"
 #include "sotto/record/price_record.hpp"
+#include "sotto/record/record_json.hpp"
 #include "sotto/report/reported_run.hpp"
 #include "sotto/report/run_charts.hpp"
 #include "sotto/report/run_page.hpp"
@@ -70,8 +71,7 @@ Expected<void> RunOutputs::write(RunRecord& record) const {
   record.options = options_of(*verb_);
   SOTTO_TRY(price_record(record));
   const nlohmann::json json = to_json(record);
-  if (!record_path_.empty())
-    SOTTO_TRY(write_file_atomically(record_path_, json_text(json, 1) + "\n"));
+  if (!record_path_.empty()) SOTTO_TRY(write_file_atomically(record_path_, to_text(record)));
   if (report_path_.empty() && plot_path_.empty()) return {};
   SOTTO_ASSIGN(const ReportedRun run, reported_run(json, record.method, "this run's record"));
   if (!report_path_.empty()) SOTTO_TRY(write_file_atomically(report_path_, run_page(run)));

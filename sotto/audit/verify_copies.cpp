@@ -250,6 +250,7 @@ void check_plan(const json& record, const json& statement, Relation relation, Ch
   if (facts.problem.network) facts.problem.linear_rows = false;
   if (const auto loss = parse_loss(value<std::string>(record, "loss").value_or("")))
     facts.problem.loss = loss_info(*loss);
+  facts.problem.linear_rows = facts.problem.linear_rows && facts.problem.loss.proven;
   // Not one that would be read from a file which the record names.
   if (const auto set = value<std::string>(record, "constraint");
       set && !set->starts_with("polytope"))

@@ -19,6 +19,7 @@
 #include "sotto/oracle/private_oracle.hpp"
 #include "sotto/privacy/calibrate.hpp"
 #include "sotto/privacy/filter.hpp"
+#include "sotto/training/checkpointer.hpp"
 #include "sotto/training/measures.hpp"
 #include "sotto/training/run_facts.hpp"
 #include "sotto/training/tracer.hpp"
@@ -89,12 +90,12 @@ std::function<double(const Sampling&, double)> sampled_price(const PublicProblem
 /// What a checkpoint file needs of the run, and the earlier state if there is one to continue.
 Expected<void> prepare_checkpoint(PreparedRun& run, const TrainOptions& options) {
   const CheckpointOptions& checkpoint = options.checkpoint;
+  run.checkpoint = std::make_shared<CheckpointFile>(checkpoint.path);
   if (checkpoint.path.empty()) return {};
   if (checkpoint.every && *checkpoint.every < 1)
     return fail(ErrorKind::kUsage,
                 fmt::format("--every must be at least 1 step, but is {}.", *checkpoint.every));
   SOTTO_TRY(check_writable(checkpoint.path));
-  run.checkpoint = CheckpointFile(checkpoint.path);
   SOTTO_ASSIGN(const bool there, file_exists(checkpoint.path));
   if (!there) return {};
   if (!checkpoint.resume)
@@ -103,7 +104,7 @@ Expected<void> prepare_checkpoint(PreparedRun& run, const TrainOptions& options)
         fmt::format("{} holds the state of an earlier run. Add --resume to go on with it, or "
                     "remove it to start afresh.",
                     checkpoint.path));
-  SOTTO_ASSIGN(Checkpoint found, run.checkpoint.read());
+  SOTTO_ASSIGN(Checkpoint found, run.checkpoint->read());
   run.resumed = std::make_shared<const Checkpoint>(std::move(found));
   return {};
 }
@@ -384,7 +385,7 @@ Expected<TrainResult> train(const Engine& engine,
     frame.facts = prepared.facts;
     Checkpointer checkpointer(tracer,
                               options.checkpoint,
-                              prepared.checkpoint,
+                              *prepared.checkpoint,
                               std::move(frame),
                               around,
                               ledger,
@@ -411,7 +412,9 @@ Expected<TrainResult> train(const Engine& engine,
       granted.run = prepared.resumed->run;
       SOTTO_ASSIGN(granted.resume, ledger_resume(*prepared.resumed, problem));
     }
-    SOTTO_ASSIGN(Ledger ledger, Ledger::open(std::move(granted)));
+    SOTTO_ASSIGN(Ledger opened, Ledger::open(std::move(granted)));
+    const auto shared = std::make_shared<Ledger>(std::move(opened));
+    Ledger& ledger = *shared;
     PrivateOracle oracle(engine,
                          problem,
                          ledger,
@@ -430,7 +433,7 @@ Expected<TrainResult> train(const Engine& engine,
       reserve.spend_on([&] { record.warnings.push_back(lost_warning(ledger, answer)); });
     evaluations = oracle.gradient_evaluations();
     visits = oracle.row_visits();
-    result.ledger = std::move(ledger);
+    result.ledger = shared;
   } else {
     ExactOracle oracle(engine, problem, make_stream(options, Purpose::kSampling));
     SOTTO_TRY(run(oracle, nullptr));
