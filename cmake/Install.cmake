@@ -1,8 +1,12 @@
 # `cmake --install` and find_package(sotto); consumed by tests/install.
 include(CMakePackageConfigHelpers)
 
-install(DIRECTORY sotto/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sotto FILES_MATCHING PATTERN "*.hpp")
-install(TARGETS ${SOTTO_MODULES} sotto EXPORT sotto_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(
+  TARGETS ${SOTTO_MODULES} sotto
+  EXPORT sotto_targets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  FILE_SET users DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILE_SET authors DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT sotto_targets NAMESPACE sotto:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
 configure_package_config_file(
   cmake/sotto-config.cmake.in ${CMAKE_BINARY_DIR}/sotto-config.cmake

@@ -3,11 +3,11 @@
 set(SOTTO_PRECOMPILED <algorithm> <cmath> <functional> <map> <optional> <string> <vector> <Eigen/Core> <fmt/format.h>
                       <tl/expected.hpp>)
 
-# sotto_module(NAME [DEPENDS module...] [LINK library...])
+# sotto_module(NAME [DEPENDS module...] [LINK library...] [PRIVATE library...])
 #   The library sotto_NAME from every .cpp below sotto/NAME. Files named *_kernels.cpp are left to
 #   sotto_kernels.
 function(sotto_module name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK;PRIVATE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sotto/${name}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "_kernels\\.cpp$")
   add_library(sotto_${name} STATIC ${sources})
@@ -19,7 +19,7 @@ function(sotto_module name)
   target_compile_features(sotto_${name} PUBLIC cxx_std_20)
   list(TRANSFORM ARG_DEPENDS PREPEND sotto_)
   target_link_libraries(sotto_${name} PUBLIC ${ARG_DEPENDS} ${ARG_LINK})
-  target_link_libraries(sotto_${name} PRIVATE $<BUILD_INTERFACE:sotto_flags>)
+  target_link_libraries(sotto_${name} PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:sotto_flags>)
   target_precompile_headers(sotto_${name} PRIVATE ${SOTTO_PRECOMPILED})
   set(SOTTO_MODULES ${SOTTO_MODULES} sotto_${name} PARENT_SCOPE)
 endfunction()
@@ -50,8 +50,10 @@ function(sotto_kernels module file)
   endforeach()
 endfunction()
 
-# Flags for our own code only, never exported.
+# Flags and header-only libraries for our own code, never exported: no installed header includes them, and there is
+# nothing to link.
 add_library(sotto_flags INTERFACE)
+target_link_libraries(sotto_flags INTERFACE Boost::headers nlohmann_json::nlohmann_json)
 if(SOTTO_NATIVE)
   target_compile_options(sotto_flags INTERFACE -march=native)
 endif()

@@ -18,9 +18,16 @@ int main(int count, char** words) {
   auto trained = task.and_then([&](auto& opened) { return sotto::train(opened, how); });
   auto kept = trained.and_then([&](auto& run) { return run.keep(words[3]); });
   auto rows = kept.and_then([&] { return task->read_public(words[4]); });
-  if (!rows) return std::fprintf(stderr, "%s\n", rows.error().message.c_str()), 1;
-  const auto predictions = task->family().predict(rows->table, trained->model.w);
-  for (const auto& each : *predictions) std::printf("%s\n", each.c_str());
+  auto known = rows.and_then([&](auto& read) { return task->predict(read, trained->model.w); });
+  if (!known) return std::fprintf(stderr, "%s\n", known.error().message.c_str()), 1;
+  for (const auto& each : *known) std::printf("%s\n", each.c_str());
 }
 
-// Output, with `sotto demo`'s census: one line per row of others.csv, `low` or `high`.
+// No seed here, so that the noise is fresh each time: a line in the middle may change, those of
+// people whom the model is sure about don't.
+//
+// Output:
+//   low
+//   high
+//   low
+//   ...

@@ -1,8 +1,9 @@
 #pragma once
 
-// All that a program needs to train, apply and price models. What authors of methods need beside it
-// is in sotto/oracle/api and sotto/optimizer.
+// All that a program needs to train, apply, price and audit models. What authors of methods need
+// beside it is in sotto/method.hpp.
 
+#include "sotto/audit/audit.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/vector.hpp"
 #include "sotto/core/version.hpp"
@@ -17,5 +18,5 @@
 #include "sotto/privacy/event.hpp"
 #include "sotto/privacy/journal.hpp"
 #include "sotto/record/run_record.hpp"
-#include "sotto/report/run_page.hpp"
+#include "sotto/report/report.hpp"
 #include "sotto/task/task.hpp"

@@ -88,7 +88,8 @@ Expected<MethodAuditOptions> read_options(const Arguments& arguments) {
   SOTTO_ASSIGN(options.canary, parse_canary(arguments.canary));
   SOTTO_ASSIGN(options.relation, parse_relation(arguments.neighbours));
   if (!arguments.one_run.network.model.empty()) {
-    SOTTO_ASSIGN(options.network, audited_network(arguments.one_run));
+    SOTTO_ASSIGN(AuditedNetwork network, audited_network(arguments.one_run));
+    options.network = std::make_shared<const AuditedNetwork>(std::move(network));
   }
   return options;
 }

@@ -9,6 +9,7 @@
 #include "exit_codes.hpp"
 #include "printer.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/model/model_json.hpp"
 #include "sotto/task/family.hpp"
 #include "summary.hpp"
 #include "verbs.hpp"

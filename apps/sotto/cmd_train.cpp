@@ -19,6 +19,7 @@
 #include "run_outputs.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/parallel.hpp"
+#include "sotto/record/record_json.hpp"
 #include "sotto/task/task.hpp"
 #include "summary.hpp"
 #include "verbs.hpp"

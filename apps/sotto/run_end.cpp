@@ -137,7 +137,7 @@ Expected<void> keep_model(const CompletedModel& complete,
 
 Expected<void> finish_run(RunOutputs& outputs, TrainResult& result, const std::string& model_path) {
   const auto written = outputs.write(result.record);
-  const auto removed = result.checkpoint.remove();
+  const auto removed = result.checkpoint->remove();
   for (const Expected<void>* each : {&written, &removed})
     if (!*each)
       return fail(
@@ -160,7 +160,7 @@ Expected<bool> has_finished(const PreparedRun& prepared,
 }
 
 Expected<int> tell_finished(const PreparedRun& prepared, const std::string& model_path) {
-  SOTTO_TRY(prepared.checkpoint.remove());
+  SOTTO_TRY(prepared.checkpoint->remove());
   say("note: the run of this checkpoint has finished, and {} is its model. Nothing was released; "
       "the checkpoint was removed.\n",
       model_path);

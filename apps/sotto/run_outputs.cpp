@@ -12,6 +12,7 @@
 #include "sotto/core/file.hpp"
 #include "sotto/core/json.hpp"
 #include "sotto/record/price_record.hpp"
+#include "sotto/record/record_json.hpp"
 #include "sotto/report/reported_run.hpp"
 #include "sotto/report/run_charts.hpp"
 #include "sotto/report/run_page.hpp"
@@ -75,7 +76,7 @@ Expected<void> RunOutputs::write(RunRecord& record) {
   const nlohmann::json json = to_json(record);
   if (!record_path_.empty()) {
     SOTTO_ASSIGN(const std::string path, record_.place());
-    SOTTO_TRY(write_file_atomically(path, json_text(json, 1) + "\n"));
+    SOTTO_TRY(write_file_atomically(path, to_text(record)));
   }
   if (!report_path_.empty() || !plot_path_.empty()) {
     SOTTO_ASSIGN(const ReportedRun run, reported_run(json, record.method, "this run's record"));

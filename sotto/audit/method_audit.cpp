@@ -38,6 +38,9 @@ constexpr AttackOption kStrongAttack[] = {
     {"selection_share", "0.01", "dp-agd"},
 };
 
+/// Of audit_method.
+constexpr std::int64_t kFewestRuns = 100;
+
 /// Of the set for methods that need one.
 constexpr double kRadius = 3;
 
@@ -107,10 +110,13 @@ Expected<AuditReport> report(const Scores& scores,
 Expected<MethodAudit> MethodAudit::prepare(const MethodAuditOptions& options) {
   MethodAudit audit;
   audit.options_ = options;
-  SOTTO_ASSIGN(const MethodInfo* method, find_method(options.method));
+  const MethodInfo* method = options.unlisted;
+  if (!method) {
+    SOTTO_ASSIGN(method, find_method(options.method));
+  }
   if (!method->is_private)
     return fail(ErrorKind::kUsage,
-                fmt::format("{} claims no privacy, so there is nothing to audit.", options.method));
+                fmt::format("{} claims no privacy, so there is nothing to audit.", method->name));
   if (!(options.confidence > 0.5 && options.confidence < 1))
     return fail(ErrorKind::kUsage,
                 fmt::format("--confidence must lie between 0.5 and 1, but is {}. Use 0.95 or 0.99.",
@@ -125,6 +131,7 @@ Expected<MethodAudit> MethodAudit::prepare(const MethodAuditOptions& options) {
   if (method->constraints && !options.network) audit.worlds_->constrain(l1_ball(kRadius));
   TrainOptions train;
   train.method = options.method;
+  train.unlisted = options.unlisted;
   train.options = with_defaults(options.options, *method, audit.worlds_->problem());
   train.epsilon = options.epsilon;
   train.seed = options.seed;
@@ -187,6 +194,20 @@ Expected<double> MethodAudit::try_run(int world, std::int64_t run) const {
 double MethodAudit::run(int world, std::int64_t run) const {
   const Expected<double> score = try_run(world, run);
   return score ? *score : std::numeric_limits<double>::quiet_NaN();
+}
+
+Expected<AuditOutcome> audit_method(const MethodAuditOptions& options, std::int64_t runs) {
+  if (runs < kFewestRuns)
+    return fail(ErrorKind::kUsage,
+                fmt::format("an audit needs at least {} runs per world, but got {}. 30,000 find "
+                            "what most attacks can find.",
+                            kFewestRuns,
+                            runs));
+  SOTTO_ASSIGN(const MethodAudit audit, MethodAudit::prepare(options));
+  Scores scores;
+  collect(audit.trial(), runs, scores);
+  SOTTO_ASSIGN(const AuditReport found, report(scores, audit.claim(), audit.judge_options()));
+  return AuditOutcome{found.verdict, found.judgement.lower_bound, found.runs, found.runs_needed};
 }
 
 }  // namespace sotto

@@ -1,11 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
+#include "sotto/audit/audit.hpp"
 #include "sotto/audit/claim.hpp"
 #include "sotto/audit/judge.hpp"
 #include "sotto/audit/known_price.hpp"
@@ -15,31 +14,6 @@
 #include "sotto/training/train.hpp"
 
 namespace sotto {
-
-/// What the attacker sees: every released value, or only the trained model.
-enum class View { kAll, kFinal };
-Expected<View> parse_view(std::string_view text);
-std::string_view to_string(View view);
-
-struct MethodAuditOptions {
-  std::string method = "dp-gd";
-  /// The method's own options. Those left open are set for a strong attack where the method has
-  /// them: 20 steps, a tenth of the records a batch, clip radii that the canary always reaches,
-  /// constant small steps without momentum.
-  GivenOptions options;
-  double epsilon = 1;
-  double delta = 1e-5;
-  Relation relation = Relation::kZeroOut;
-  std::optional<AuditedNetwork> network;  ///< none: a linear model
-  Canary canary = Canary::kDirection;
-  View view = View::kAll;
-  double confidence = 0.95;
-  std::uint64_t seed = 1;  ///< all data are made up, so nothing is lost by a known seed
-};
-
-enum class Verdict { kConsistent, kContradicts, kNotEnoughPower };
-/// `consistent`, `contradicts the claim`, `not enough power`.
-std::string_view to_string(Verdict verdict);
 
 struct AuditReport {
   Judgement judgement;

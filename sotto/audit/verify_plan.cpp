@@ -73,6 +73,7 @@ void check_plan(const json& record, const json& statement, Relation relation, Ch
   if (facts.problem.network) facts.problem.linear_rows = false;
   if (const auto loss = parse_loss(value<std::string>(record, "loss").value_or("")))
     facts.problem.loss = loss_info(*loss);
+  facts.problem.linear_rows = facts.problem.linear_rows && facts.problem.loss.proven;
   if (const auto set = value<std::string>(record, "constraint"))
     facts.problem.constraint = constraint_of(*set, *dimension);
   facts.single_release_multiplier = 1;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sotto/audit/audit.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/vector.hpp"
 #include "sotto/data/table.hpp"
@@ -16,22 +17,6 @@
 #include "sotto/oracle/api/public_problem.hpp"
 
 namespace sotto {
-
-/// The record that an attacker looks for.
-enum class Canary {
-  /// Alone in its feature and as long as a row may be: the largest gradient along one fixed
-  /// direction, which no other record touches (highest leverage). For a network: an image far
-  /// brighter than the others, with the label that makes its gradient longest.
-  kDirection,
-  /// The mean record with the wrong label: the others push its margin down, its gradient up. For a
-  /// network: another record's image with that label.
-  kLabelFlip,
-  /// The same entry in every feature, among records that cancel each other: nothing but noise and
-  /// the canary decides which coordinates are chosen.
-  kSpread,
-};
-std::string_view to_string(Canary canary);
-Expected<Canary> parse_canary(std::string_view text);
 
 /// A network, and the weights of all its layers that it starts with.
 struct AuditedNetwork {

@@ -8,7 +8,6 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/data/limits.hpp"
-#include "sotto/data/refusals.hpp"
 #include "sotto/data/table.hpp"
 
 namespace sotto {
@@ -42,7 +41,7 @@ struct ReadOptions {
   /// a unit, in the file's order.
   bool persons = true;
   Misfits misfits = Misfits::kRefuse;
-  std::int64_t shown_refusals = Refusals::kShown;
+  std::int64_t shown_refusals = kShownRefusals;
   InputLimits limits{};
 };
 

@@ -5,6 +5,15 @@
 
 namespace sotto {
 
+/// What becomes of a row that does not fit what is declared. There is no third way.
+enum class Misfits {
+  kRefuse,  ///< the whole file is refused, before anything is charged
+  kNull,    ///< the declared filler, or a null unit; nothing outside the table depends on it
+};
+
+/// How many rows that do not fit are listed.
+inline constexpr std::int64_t kShownRefusals = 10;
+
 /// How large what is read may be. A file from somewhere must not be able to take all memory: a
 /// gzip of 3 MB can unpack to 3 GB. The limits are public, and whoever has larger files raises
 /// them.

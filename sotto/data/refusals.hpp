@@ -6,23 +6,16 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
+#include "sotto/data/limits.hpp"
 
 namespace sotto {
-
-/// What becomes of a row that does not fit what is declared. There is no third way.
-enum class Misfits {
-  kRefuse,  ///< the whole file is refused, before anything is charged
-  kNull,    ///< the declared filler, or a null unit; nothing outside the table depends on it
-};
 
 /// The rows that do not fit: the one place where what a row is decides what anybody is told. The
 /// message is for the eyes of the data's holder and no part of what a private run releases
 /// (docs/guide/data.md). Texts state rules and never a value.
 class Refusals {
  public:
-  static constexpr std::int64_t kShown = 10;
-
-  explicit Refusals(std::string path, std::int64_t shown = kShown)
+  explicit Refusals(std::string path, std::int64_t shown = kShownRefusals)
       : path_(std::move(path)), shown_(shown) {}
 
   /// Rows (lines of a text file) and columns (fields, never bytes: those would tell how long the

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "sotto/core/check.hpp"
+#include "sotto/data/unit_names.hpp"
 #include "sotto/data/unit_order.hpp"
 
 namespace sotto {
@@ -39,7 +40,7 @@ std::size_t Table::bytes() const {
 
 TableBuilder::TableBuilder(
     std::int64_t dim, bool sparse, const Options& options, bool units, PageFile dense_pages)
-    : options_(options), features_(dim), has_units_(units) {
+    : options_(options), features_(dim), has_units_(units), names_(std::make_unique<UnitNames>()) {
   table_.dense_ = PagedArray<float>(std::move(dense_pages));
   SOTTO_CHECK(dim >= 0 && dim < std::numeric_limits<std::int32_t>::max());
   table_.dim_ = dim + (options.bias ? 1 : 0);
@@ -50,6 +51,10 @@ TableBuilder::TableBuilder(
     table_.stride_ = (table_.dim_ + 7) / 8 * 8;
   }
 }
+
+TableBuilder::~TableBuilder() = default;
+TableBuilder::TableBuilder(TableBuilder&&) noexcept = default;
+TableBuilder& TableBuilder::operator=(TableBuilder&&) noexcept = default;
 
 std::vector<TableBuilder::Writer> TableBuilder::extend(std::span<const Piece> pieces) {
   std::vector<Writer> writers(pieces.size());
@@ -184,12 +189,12 @@ void TableBuilder::number_units(const Writer& writer, std::int64_t end) {
   for (std::int64_t i = writer.first_row_; i < end; ++i) {
     std::int64_t& unit = units_[index(i)];
     if (unit == kNameless) {
-      unit = names_.fresh();
+      unit = names_->fresh();
       continue;
     }
     const std::string_view name = names.substr(0, index(unit));
     names.remove_prefix(name.size());
-    unit = names_.number(name);
+    unit = names_->number(name);
   }
 }
 
@@ -209,7 +214,7 @@ Table TableBuilder::finish() && {
 }
 
 void TableBuilder::group_units() {
-  const UnitOrder order = order_by_unit(units_, names_.count(), table_.unit_offsets_);
+  const UnitOrder order = order_by_unit(units_, names_->count(), table_.unit_offsets_);
   units_ = {};
   std::vector<std::uint8_t> null_rows;
   if (!null_rows_.empty()) {

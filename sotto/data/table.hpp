@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,7 +10,6 @@
 
 #include "sotto/core/private_count.hpp"
 #include "sotto/data/paged_array.hpp"
-#include "sotto/data/unit_names.hpp"
 
 namespace sotto {
 
@@ -78,6 +78,7 @@ class Table {
   std::vector<std::uint8_t> null_units_;
 };
 
+class UnitNames;
 class UnitOrder;
 
 /// Makes tables, with per-row public rules applied while the rows are written. Row order is kept,
@@ -118,6 +119,9 @@ class TableBuilder {
                const Options& options,
                bool units = false,
                PageFile dense_pages = {});
+  ~TableBuilder();
+  TableBuilder(TableBuilder&&) noexcept;
+  TableBuilder& operator=(TableBuilder&&) noexcept;
 
   /// A run of rows that one thread will write: exactly `rows`, with at most `entries` values in all
   /// (bias not counted; ignored when dense).
@@ -194,7 +198,7 @@ class TableBuilder {
   Table table_;
   std::int64_t entries_ = 0;
   PagedArray<std::int64_t> units_;
-  UnitNames names_;
+  std::unique_ptr<UnitNames> names_;
   std::vector<std::int64_t> null_rows_;
 };
 

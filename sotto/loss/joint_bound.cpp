@@ -39,6 +39,8 @@ SecondRange second_range(const LossInfo& loss, double W) {
     }
     case LossKind::kPhaseRetrieval:
       return {3 * W * W, -loss.inf_second};
+    case LossKind::kOwn:  // nothing that is proven
+      return {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
     case LossKind::kLogistic:
     case LossKind::kSquared:
     case LossKind::kHuber:

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "sotto/core/error.hpp"
 
@@ -17,13 +20,56 @@ enum class LossKind {
   /// (z² - y)² / 4 of the prediction z = ⟨x, w⟩, labels clamped to [0, threshold]: recovers w up to
   /// its sign from squared measurements; w = 0 is a strict saddle.
   kPhaseRetrieval,
+  kOwn,  ///< a program's own: OwnLoss
+};
+
+/// A loss that a program writes itself: ℓ(z, y) >= 0 of the prediction z = ⟨x, w⟩ and the label.
+///
+/// Its functions are called with predictions and labels of private rows. So they are functions
+/// without state, and must do nothing but compute: whatever else one did would be a release that
+/// nobody charged.
+///
+/// Its bounds are a program's word, which nothing here can prove. They set defaults (clip radii,
+/// step sizes) and never noise: for such a loss a unit's term is bounded by clipping alone, which
+/// is enforced whatever the functions return, and a sensitivity follows from the clip radius alone.
+/// A wrong bound costs accuracy, not privacy.
+struct OwnLoss {
+  std::string name;  ///< of letters, digits and dashes; files say `own:NAME`, of regression
+                     ///< `own:NAME:regression`
+  bool classification = true;  ///< labels are ±1; else numbers
+  double (*value)(double z, double y) noexcept = nullptr;
+  double (*first)(double z, double y) noexcept = nullptr;   ///< dℓ/dz
+  double (*second)(double z, double y) noexcept = nullptr;  ///< d²ℓ/dz²
+  // As in LossInfo, of ℓ in z.
+  double sup_first = std::numeric_limits<double>::infinity();
+  double inf_second = -1;
+  double sup_second = 1;
+  double sup_third = std::numeric_limits<double>::infinity();
+  double typical_first = 1;
+
+  /// False for the loss of a model file: it has the name alone.
+  bool computable() const { return value && first && second; }
 };
 
 /// A loss with its parameter.
 struct LossSpec {
   LossKind kind = LossKind::kLogistic;
-  double threshold = 1;  ///< Huber and phase retrieval only; finite and > 0
+  double threshold = 1;                          ///< Huber and phase retrieval only; finite and > 0
+  std::shared_ptr<const OwnLoss> own = nullptr;  ///< kOwn only; not null there
+
+  LossSpec() = default;
+  LossSpec(LossKind which, double at = 1)  // NOLINT: a kind is a loss
+      : kind(which), threshold(at) {
+    if (kind == LossKind::kOwn) own = std::make_shared<const OwnLoss>();
+  }
+  LossSpec(OwnLoss loss)  // NOLINT
+      : kind(LossKind::kOwn), own(std::make_shared<const OwnLoss>(std::move(loss))) {}
 };
+
+/// Succeeds for losses that can be trained with. An own one (kUsage otherwise) has a name, all
+/// three functions, and bounds that are numbers: finite second derivatives with inf_second <=
+/// sup_second > 0, typical_first finite and > 0, sup_first > 0, sup_third >= 0.
+Expected<void> check_loss(const LossSpec& loss);
 
 /// What is public about a loss: bounds over every argument of φ (phase retrieval: φ' and φ'' in z).
 /// For rows with ‖x‖ <= R multiply bounds of φ' by R, of φ'' by R², of φ''' by R³ to bound
@@ -37,6 +83,8 @@ struct LossInfo {
   double sup_third;      ///< sup |φ'''|; infinite where φ'' jumps
   double typical_first;  ///< |φ'| at the margin 0, where training starts; 1 for regression,
                          ///< its local maximum between 0 and the labels for phase retrieval
+  /// False: a program's word (OwnLoss), on which no sensitivity and no certificate may rest.
+  bool proven = true;
   double sup_abs_second() const { return sup_second > -inf_second ? sup_second : -inf_second; }
   /// sup |φ''|, or where that is infinite φ'' at predictions as large as labels are: for default
   /// step sizes, never for sensitivities.
@@ -46,7 +94,8 @@ struct LossInfo {
 LossInfo loss_info(const LossSpec& loss);
 
 /// Reads "logistic", "sigmoid", "squared", "huber", "phase-retrieval" or the last two with
-/// ":THRESHOLD". Fails (kUsage) on any other name and on a threshold that is not finite and > 0.
+/// ":THRESHOLD", and the name of an OwnLoss, as one that is not computable(). Fails (kUsage) on any
+/// other name and on a threshold that is not finite and > 0.
 Expected<LossSpec> parse_loss(std::string_view text);
 
 /// The text that parse_loss reads back as the same loss.

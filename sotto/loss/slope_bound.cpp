@@ -90,6 +90,7 @@ double logistic_diameter(double W) {
 }  // namespace
 
 double gradient_bound(const LossInfo& loss, double R, double length_of_w) {
+  if (!loss.proven) return kInfinity;
   if (loss.kind == LossKind::kPhaseRetrieval) {
     // |z (z² - y)| for |z| <= W and 0 <= y <= Y: at z = W, or at its local maximum for y = Y. At
     // w = 0 every gradient is 0; a bound must be positive, so a millionth of the unit is left.
@@ -113,7 +114,7 @@ double gradient_diameter(const LossInfo& loss, double R, double length_of_w) {
 }
 
 double difference_bound(const LossInfo& loss, double R, const PointPair& points) {
-  if (!std::isfinite(loss.sup_abs_second())) return kInfinity;
+  if (!loss.proven || !std::isfinite(loss.sup_abs_second())) return kInfinity;
   const double W = R * points.length;
   const double before = R * points.length_before;
   const double D = R * points.moved;
@@ -127,7 +128,8 @@ double difference_bound(const LossInfo& loss, double R, const PointPair& points)
 
 double difference_diameter(const LossInfo& loss, double R, const PointPair& points) {
   // The residual of a label without a bound is rounded by as much as it likes (proof note).
-  if (!loss.classification || !std::isfinite(loss.sup_abs_second())) return kInfinity;
+  if (!loss.proven || !loss.classification || !std::isfinite(loss.sup_abs_second()))
+    return kInfinity;
   const double W = R * points.length;
   const double before = R * points.length_before;
   const double range = std::max(0.0, loss.sup_second) - std::min(0.0, loss.inf_second);
@@ -150,6 +152,7 @@ LossRange loss_range(const LossInfo& loss, double R, double length_of_w) {
     }
     case LossKind::kSquared:
     case LossKind::kHuber:
+    case LossKind::kOwn:
       break;
   }
   return {0, kInfinity};

@@ -1,5 +1,3 @@
-#include "sotto/model/metrics.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,6 +6,8 @@
 
 #include "sotto/core/check.hpp"
 #include "sotto/core/parallel.hpp"
+#include "sotto/model/evaluate.hpp"
+#include "sotto/model/model_json.hpp"
 #include "sotto/objective/glm.hpp"
 #include "sotto/objective/network/engine.hpp"
 

@@ -9,6 +9,7 @@
 #include "sotto/core/file.hpp"
 #include "sotto/core/json.hpp"
 #include "sotto/core/text.hpp"
+#include "sotto/model/model_json.hpp"
 #include "sotto/privacy/number_json.hpp"
 #include "sotto/privacy/seed_mark.hpp"
 

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -68,12 +67,6 @@ struct Model {
 
 /// What must stand beside every epsilon of a run with a known seed; empty for others.
 std::string seed_mark(const PrivacyStatement& statement);
-
-nlohmann::json to_json(const PrivacyStatement& statement);
-Expected<PrivacyStatement> privacy_from_json(const nlohmann::json& json);
-
-nlohmann::json to_json(const Certificate& certificate);
-Certificate certificate_from_json(const nlohmann::json& json);
 
 inline constexpr int kModelVersion = 1;
 

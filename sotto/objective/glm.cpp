@@ -43,9 +43,22 @@ LossKernels loss_kernels(const Kernels& kernels, LossKind kind) {
       return kernels.huber;
     case LossKind::kPhaseRetrieval:
       return kernels.phase_retrieval;
+    case LossKind::kOwn:
+      return {};
   }
   SOTTO_CHECK(false && "unknown loss");
 }
+
+/// A program's own loss, as evaluate_losses takes losses.
+struct OwnValue {
+  static constexpr bool kOfPrediction = true;
+  const OwnLoss& own;
+  double value(double z, double y) const { return own.value(z, y); }
+};
+
+// More than all roundings between the true norm and what is reported or added, as in
+// glm_kernels.cpp.
+constexpr double kRoundUp = 1 + 0x1p-49;
 
 std::int64_t choose_block_size(const Table& table) {
   const double units = static_cast<double>(std::max<std::int64_t>(table.units(), 1));
@@ -71,6 +84,7 @@ GlmEngine::GlmEngine(const Table& table, const LossSpec& loss, const Kernels& ke
       loss_kernels_(loss_kernels(kernels, loss.kind)),
       width_(table.sparse() ? table.dim() : table.stride()),
       block_size_(choose_block_size(table)) {
+  SOTTO_CHECK(loss.kind != LossKind::kOwn || (loss.own && loss.own->computable()));
   SOTTO_CHECK((loss.kind != LossKind::kHuber && loss.kind != LossKind::kPhaseRetrieval) ||
               (std::isfinite(loss.threshold) && loss.threshold > 0));
 }
@@ -161,16 +175,34 @@ const double* GlmEngine::padded(std::span<const double> w, std::vector<double>& 
   return memory.data();
 }
 
+void GlmEngine::differentiate(Order order,
+                              const glm_kernels::LossArguments& in,
+                              double* coefficients,
+                              double* norms) const {
+  const bool first = order == Order::kGradient;
+  if (loss_.kind != LossKind::kOwn)
+    return (first ? loss_kernels_.first : loss_kernels_.second)(in, coefficients, norms);
+  // What is reported and what is added are made from one call: whatever a function returns, its
+  // norm is the one that clipping sees, and one that is not a number is left out.
+  const auto derivative = first ? loss_.own->first : loss_.own->second;
+  for (std::int64_t k = 0; k < in.count; ++k) {
+    const double a = derivative(in.predictions[k], static_cast<double>(in.labels[k]));
+    coefficients[k] = std::abs(a) < 1e-250 ? 0 : a;
+    const double x = in.row_norms[k];
+    norms[k] = std::abs(coefficients[k]) * (first ? x : x * x) * kRoundUp;
+  }
+}
+
 void GlmEngine::derive(Order order, Scratch& s, std::span<double> norms) const {
   SOTTO_CHECK(static_cast<std::int64_t>(norms.size()) >= s.units);
   const bool first = order == Order::kGradient;
   std::vector<double>& coefficients = first ? s.coefficients : s.curvatures;
   coefficients.resize(to_size(s.row_count));
   s.coefficient_norms.resize(to_size(s.row_count));
-  const auto kernel = first ? loss_kernels_.first : loss_kernels_.second;
-  kernel({s.predictions.data(), s.labels, s.row_norms, s.row_count, loss_.threshold},
-         coefficients.data(),
-         s.first.empty() ? norms.data() : s.coefficient_norms.data());
+  differentiate(order,
+                {s.predictions.data(), s.labels, s.row_norms, s.row_count, loss_.threshold},
+                coefficients.data(),
+                s.first.empty() ? norms.data() : s.coefficient_norms.data());
   if (s.first.empty()) return;
   for (std::size_t k = 0; k < to_size(s.units); ++k)
     norms[k] = unit_norm(order, s, s.first[k], s.first[k + 1]);
@@ -205,7 +237,10 @@ void GlmEngine::evaluate_gradients_and_hessians(const Block& block,
   derive(Order::kHessian, s, hessian_norms);
 }
 
-bool GlmEngine::is_convex() const { return loss_info(loss_).inf_second >= 0; }
+bool GlmEngine::is_convex() const {
+  const LossInfo info = loss_info(loss_);
+  return info.proven && info.inf_second >= 0;
+}
 
 const double* GlmEngine::weights_by_row(Scratch& s,
                                         std::span<const double> weights,
@@ -306,6 +341,8 @@ void GlmEngine::evaluate_losses(const Block& block,
       return evaluate(HuberLoss<ScalarMath>{loss_.threshold});
     case LossKind::kPhaseRetrieval:
       return evaluate(PhaseRetrievalLoss<ScalarMath>{loss_.threshold});
+    case LossKind::kOwn:
+      return evaluate(OwnValue{*loss_.own});
   }
 }
 

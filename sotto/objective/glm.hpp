@@ -108,6 +108,11 @@ class GlmEngine final : public Engine {
 
   enum class Order { kGradient, kHessian };
 
+  /// What the loss says of an order's derivatives (glm_kernels::LossKernels).
+  void differentiate(Order order,
+                     const glm_kernels::LossArguments& in,
+                     double* coefficients,
+                     double* norms) const;
   /// Coefficients and norms of one order at the block's predictions.
   void derive(Order order, Scratch& scratch, std::span<double> norms) const;
   /// The largest absolute entry of every row; computed once, when first needed.

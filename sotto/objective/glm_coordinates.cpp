@@ -104,14 +104,15 @@ void GlmEngine::evaluate_max_norms(const Block& block,
   auto& s = static_cast<Scratch&>(workspace);
   select_rows(block, s);
   s.coefficients.resize(to_size(s.row_count));
-  // The kernel multiplies slopes by whatever norm of the rows it is given.
-  loss_kernels_.first({predictions.data(),
-                       s.labels,
-                       row_maxima().data() + block.begin,
-                       s.row_count,
-                       loss_.threshold},
-                      s.coefficients.data(),
-                      norms.data());
+  // Slopes are multiplied by whatever norm of the rows is given.
+  differentiate(Order::kGradient,
+                {predictions.data(),
+                 s.labels,
+                 row_maxima().data() + block.begin,
+                 s.row_count,
+                 loss_.threshold},
+                s.coefficients.data(),
+                norms.data());
 }
 
 void GlmEngine::add_on_grid(Workspace& workspace,

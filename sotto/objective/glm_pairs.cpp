@@ -56,9 +56,10 @@ void GlmEngine::evaluate_gradient_pairs(const Block& block,
                                 s.predictions_before.data());
   }
   const auto slopes = [&](const std::vector<double>& predictions, std::vector<double>& result) {
-    loss_kernels_.first({predictions.data(), s.labels, s.row_norms, s.row_count, loss_.threshold},
-                        result.data(),
-                        s.coefficient_norms.data());
+    differentiate(Order::kGradient,
+                  {predictions.data(), s.labels, s.row_norms, s.row_count, loss_.threshold},
+                  result.data(),
+                  s.coefficient_norms.data());
   };
   slopes(s.predictions, s.coefficients);
   slopes(s.predictions_before, s.differences);

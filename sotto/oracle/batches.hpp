@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sotto/core/archive.hpp"
+#include "sotto/oracle/api/sum_geometry.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
 #include "sotto/privacy/sampling.hpp"
 #include "sotto/random/batch_sampler.hpp"

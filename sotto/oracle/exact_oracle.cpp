@@ -16,8 +16,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 ExactOracle::ExactOracle(const Engine& engine, PublicProblem problem, Stream sampling, bool clips)
     : engine_(engine),
       problem_(std::move(problem)),
-      batches_(engine.units(), problem_.sum_shape(), std::move(sampling)),
-      sums_(engine, problem_.sum_shape()),
+      batches_(engine.units(), sum_shape(problem_), std::move(sampling)),
+      sums_(engine, sum_shape(problem_)),
       clips_(clips) {}
 
 double ExactOracle::visit(const Sampling& sampling, int gradients) {

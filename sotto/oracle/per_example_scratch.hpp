@@ -16,6 +16,7 @@
 
 #include "sotto/core/parallel.hpp"
 #include "sotto/objective/engine.hpp"
+#include "sotto/oracle/api/sum_geometry.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
 #include "sotto/oracle/sum_grid_kernels.hpp"
 

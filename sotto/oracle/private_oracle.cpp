@@ -24,9 +24,9 @@ PrivateOracle::PrivateOracle(
       problem_(std::move(problem)),
       claims_(problem_),
       ledger_(ledger),
-      batches_(engine.units(), problem_.sum_shape(), std::move(sampling)),
+      batches_(engine.units(), sum_shape(problem_), std::move(sampling)),
       noise_(std::move(noise)),
-      sums_(engine, problem_.sum_shape()) {
+      sums_(engine, sum_shape(problem_)) {
   SOTTO_CHECK(problem_.n > 0 && problem_.dimension == engine.parameters());
   SOTTO_CHECK(problem_.relation == Relation::kAddRemove || problem_.n == engine.units());
   SOTTO_CHECK(engine.units() <= Claims::kMostUnits);

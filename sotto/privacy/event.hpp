@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -107,9 +106,6 @@ class Event {
 /// is e, to the last bit. The relation is given beside the text, once for all parts.
 std::string to_string(const Event& event);
 Expected<Event> parse_event(std::string_view text, Relation relation);
-
-nlohmann::json to_json(const Event& event);
-Expected<Event> event_from_json(const nlohmann::json& json);
 
 /// One kind of release, `count` times: what remains of an event once compose and repeat are
 /// flattened.

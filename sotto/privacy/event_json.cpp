@@ -1,13 +1,10 @@
-// Events as JSON (declared in event.hpp): one object a node with its kind, its numbers under the
-// names of event.hpp, and `inner` or `parts`; leaves carry their relation as `neighbours`.
+#include "sotto/privacy/event_json.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
-
-#include "sotto/privacy/event.hpp"
 
 namespace sotto {
 namespace {

@@ -13,6 +13,7 @@
 #include "sotto/core/check.hpp"
 #include "sotto/core/digest.hpp"
 #include "sotto/core/json.hpp"
+#include "sotto/privacy/journal_writer.hpp"
 
 namespace sotto {
 namespace {

@@ -12,7 +12,7 @@
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/event.hpp"
 #include "sotto/privacy/filter.hpp"
-#include "sotto/privacy/journal.hpp"
+#include "sotto/privacy/journal_writer.hpp"
 #include "sotto/privacy/promise.hpp"
 #include "sotto/privacy/receipt.hpp"
 
@@ -24,12 +24,6 @@ struct LedgerResume {
   std::int64_t kept_samples = 0;
   /// The journal's last line when the state was written. What it holds beyond `kept` was paid for
   /// and is lost.
-  JournalHead head;
-};
-
-/// A line of the journal that a file of an earlier run knows.
-struct KnownLine {
-  std::string file;
   JournalHead head;
 };
 

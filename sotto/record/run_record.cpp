@@ -8,9 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/directed_text.hpp"
+#include "sotto/core/json.hpp"
 #include "sotto/core/version.hpp"
+#include "sotto/model/model_json.hpp"
 #include "sotto/privacy/number_json.hpp"
 #include "sotto/privacy/seed_mark.hpp"
+#include "sotto/record/record_json.hpp"
 
 namespace sotto {
 namespace {
@@ -137,6 +140,8 @@ std::vector<std::pair<std::string, std::string>> build_versions() {
            fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)},
           {"boost", BOOST_LIB_VERSION}};
 }
+
+std::string to_text(const RunRecord& record) { return json_text(to_json(record), 1) + "\n"; }
 
 std::string brief(const RunRecord& record) {
   if (!record.privacy.is_private)

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -119,9 +118,9 @@ struct RunRecord {
   std::optional<PopulationGradient> population;
 };
 
-/// The file format (docs/reference/run_record.md), version 1; later fields are optional for
-/// readers.
-nlohmann::json to_json(const RunRecord& record);
+/// The text of a record's file (docs/reference/run_record.md): what `sotto verify` and `sotto
+/// report` read.
+std::string to_text(const RunRecord& record);
 
 /// Sotto's version, and those of the compiler and the libraries that numbers depend on.
 std::vector<std::pair<std::string, std::string>> build_versions();

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
+#include "sotto/model/evaluate.hpp"
 #include "sotto/objective/glm.hpp"
 #include "sotto/objective/network/engine.hpp"
 #include "sotto/oracle/per_example_sum.hpp"

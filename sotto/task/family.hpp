@@ -10,12 +10,13 @@
 #include "sotto/data/load.hpp"
 #include "sotto/model/metrics.hpp"
 #include "sotto/model/model.hpp"
-#include "sotto/objective/engine.hpp"
 #include "sotto/oracle/api/public_problem.hpp"
 #include "sotto/record/run_record.hpp"
-#include "sotto/training/checkpoint.hpp"
+#include "sotto/training/prepare.hpp"
 
 namespace sotto {
+
+class Engine;
 
 /// One model of a kind, linear or a network, but for its weights: how rows are read for it, what
 /// training needs to know of it, and what it makes of rows. Front ends don't ask which kind it is.

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "sotto/core/digest.hpp"
+#include "sotto/model/evaluate.hpp"
 #include "sotto/objective/glm.hpp"
 
 namespace sotto {
@@ -40,11 +41,12 @@ PublicProblem LinearFamily::problem(PublicCount n, Relation relation, bool perso
   // The intercept's entry is 1.
   if (linear_.row_max > 0)
     problem.row_max = linear_.bias ? std::max(linear_.row_max, 1.0) : linear_.row_max;
-  problem.linear_rows = !persons;
+  problem.linear_rows = !persons && problem.loss.proven;
   return problem;
 }
 
 Expected<std::unique_ptr<Engine>> LinearFamily::engine(const Table& rows) {
+  SOTTO_TRY(check_loss(linear_.loss));
   return std::make_unique<GlmEngine>(rows, linear_.loss);
 }
 
@@ -100,6 +102,7 @@ std::vector<double> LinearFamily::probabilities(std::span<const double> outputs)
 Expected<Metrics> LinearFamily::evaluate(const Table& rows,
                                          const Vector& all,
                                          std::span<const double> outputs) const {
+  SOTTO_TRY(check_loss(linear_.loss));
   return sotto::evaluate(rows, all, linear_.loss, regularizer().value(all), outputs);
 }
 

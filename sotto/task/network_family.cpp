@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sotto/core/digest.hpp"
+#include "sotto/model/evaluate.hpp"
 #include "sotto/objective/network/engine.hpp"
 #include "sotto/objective/network/transfer.hpp"
 #include "sotto/oracle/network_problem.hpp"

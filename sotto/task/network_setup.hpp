@@ -9,19 +9,9 @@
 #include "sotto/core/vector.hpp"
 #include "sotto/loss/loss_info.hpp"
 #include "sotto/objective/network/spec.hpp"
+#include "sotto/task/task.hpp"
 
 namespace sotto {
-
-/// Which network, and where its training starts. All of it is public.
-struct NetworkOptions {
-  /// A built-in name (builtin_network), a model file, or an ONNX file, of which the layers are
-  /// taken. Empty: no network.
-  std::string model;
-  std::uint64_t initial_seed = 0;
-  std::string pretrained;  ///< a model whose weights training starts from; empty: random ones
-  /// Subtracted from the input, and what it is divided by: one number per channel, or one for all.
-  std::vector<double> mean, deviation;
-};
 
 /// What the loss of a linear model says of a network: `squared` makes it predict numbers,
 /// `logistic` classes; others are refused.

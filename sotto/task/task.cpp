@@ -9,7 +9,9 @@
 #include "sotto/core/text.hpp"
 #include "sotto/task/linear_family.hpp"
 #include "sotto/task/network_family.hpp"
+#include "sotto/task/network_setup.hpp"
 #include "sotto/training/measures.hpp"
+#include "sotto/training/train.hpp"
 
 namespace sotto {
 namespace {
@@ -27,6 +29,7 @@ Expected<void> check_names(const Dataset& data) {
 
 Expected<LinearModel> linear_model(const TaskOptions& options) {
   LinearModel linear;
+  SOTTO_TRY(check_loss(options.loss));
   linear.loss = options.loss;
   linear.regularizer = options.regularizer;
   SOTTO_ASSIGN(linear.constraint, parse_constraint(options.constraint));
@@ -69,6 +72,11 @@ Expected<Dataset> read_for(const NamedNetwork& named, const TaskOptions& options
 }
 
 }  // namespace
+
+Task::Task() = default;
+Task::~Task() = default;
+Task::Task(Task&&) noexcept = default;
+Task& Task::operator=(Task&&) noexcept = default;
 
 Expected<Task> Task::open(const TaskOptions& options) {
   if (options.network.model.empty()) {
@@ -226,6 +234,10 @@ Expected<Dataset> Task::read_public(const std::string& path) const {
   return family_->read(std::move(options));
 }
 
+Expected<std::vector<std::string>> Task::predict(const Dataset& rows, const Vector& all) const {
+  return family_->predict(rows.table, all);
+}
+
 Expected<Metrics> Task::evaluate(const Dataset& rows, const Vector& all) const {
   SOTTO_ASSIGN(const auto outputs, family_->outputs(rows.table, all));
   return family_->evaluate(rows.table, all, outputs);
@@ -280,7 +292,7 @@ Expected<void> Trained::keep(const std::string& path) {
   if (ledger) SOTTO_TRY(ledger->confirm_journal(Journal::Look::kEveryLine));
   SOTTO_TRY(save_model(model, path));
   if (ledger) SOTTO_TRY(ledger->close(kFinished));
-  return checkpoint.remove();
+  return checkpoint ? checkpoint->remove() : Expected<void>();
 }
 
 Expected<Trained> train(Task& task, TrainOptions options, Observer& observer) {

@@ -7,10 +7,23 @@
 #include <vector>
 
 #include "sotto/task/family.hpp"
-#include "sotto/task/network_setup.hpp"
-#include "sotto/training/train.hpp"
+#include "sotto/training/prepare.hpp"
 
 namespace sotto {
+
+class Ledger;
+struct NamedNetwork;
+
+/// Which network, and where its training starts. All of it is public.
+struct NetworkOptions {
+  /// A built-in name (builtin_network), a model file, or an ONNX file, of which the layers are
+  /// taken. Empty: no network.
+  std::string model;
+  std::uint64_t initial_seed = 0;
+  std::string pretrained;  ///< a model whose weights training starts from; empty: random ones
+  /// Subtracted from the input, and what it is divided by: one number per channel, or one for all.
+  std::vector<double> mean, deviation;
+};
 
 /// What is to be trained, as a front end is told.
 struct TaskOptions {
@@ -33,6 +46,10 @@ struct TaskOptions {
 /// ends handle nothing else; audits and tests also use what is beneath (prepare, train).
 class Task {
  public:
+  ~Task();
+  Task(Task&&) noexcept;
+  Task& operator=(Task&&) noexcept;
+
   /// Reads the rows. Fails as load_table does, and on options that don't fit each other or the
   /// rows' public facts.
   static Expected<Task> open(const TaskOptions& options);
@@ -57,7 +74,9 @@ class Task {
 
   /// Further public rows of the same kind, e.g. to test on.
   Expected<Dataset> read_public(const std::string& path) const;
-  /// How good a model with these weights is on such rows.
+  /// What a model with these weights predicts for each of such rows: a class, or a number.
+  Expected<std::vector<std::string>> predict(const Dataset& rows, const Vector& all) const;
+  /// How good it is on them.
   Expected<Metrics> evaluate(const Dataset& rows, const Vector& all) const;
   /// All weights of the model that an iterate stands for: those of frozen layers, too.
   Vector all_weights(Vector iterate) const;
@@ -69,7 +88,7 @@ class Task {
   Model model(const std::string& method) const;
 
  private:
-  Task() = default;
+  Task();
   static Expected<Task> of_linear(Dataset rows, const TaskOptions& options);
   static Expected<Task> of_network(Dataset rows, NamedNetwork named, const TaskOptions& options);
   static Expected<Task> declare_linear(const TaskOptions& options);
@@ -93,8 +112,8 @@ Expected<PreparedRun> prepare(const Task& task, const TrainOptions& options);
 struct Trained {
   Model model;
   RunRecord record;
-  std::optional<Ledger> ledger;  ///< of a private run; its journal is open until the model is kept
-  CheckpointFile checkpoint;
+  std::shared_ptr<Ledger> ledger;  ///< of a private run; its journal is open until keep()
+  std::shared_ptr<CheckpointFile> checkpoint;
 
   /// Saves the model, then closes the run in its journal, then removes the checkpoint: in this
   /// order nothing that was paid for is lost.

@@ -10,11 +10,9 @@
 #include "sotto/core/archive.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/privacy/journal.hpp"
+#include "sotto/training/prepare.hpp"
 
 namespace sotto {
-
-/// Public facts by name: what a run must have in common with the one that it continues.
-using Facts = std::vector<std::pair<std::string, std::string>>;
 
 /// A run's state in a file. It holds released values and public numbers only: never a key, a batch
 /// or a row, nor any function of the rows that was not charged (checkpoint.proof.md).

@@ -1,27 +1,15 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <optional>
 #include <string>
 
 #include "sotto/core/error.hpp"
 #include "sotto/oracle/api/observer.hpp"
 #include "sotto/privacy/ledger.hpp"
 #include "sotto/training/checkpoint_file.hpp"
+#include "sotto/training/prepare.hpp"
 
 namespace sotto {
-
-/// Where and how often a run's state is written, and whether an earlier one is continued.
-struct CheckpointOptions {
-  std::string path;                   ///< empty: never
-  std::optional<std::int64_t> every;  ///< steps; none: a hundredth of those planned
-  bool resume = false;                ///< continue from the file if it is there
-  Facts facts;                        ///< what the caller knows of model and data: public
-  /// Hears at once, and not only with the result, that a state on the way could not be written:
-  /// whoever is told can free some space before the run is interrupted.
-  std::function<void(const std::string& trouble)> warn;
-};
 
 /// Stands between an optimizer and its observer: writes the state down now and then and when the
 /// observer stops the run, and puts an earlier state in place before the first step.

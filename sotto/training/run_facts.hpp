@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sotto/training/train.hpp"
+#include "sotto/training/prepare.hpp"
 
 namespace sotto {
 

@@ -20,6 +20,7 @@
 #include "sotto/oracle/private_oracle.hpp"
 #include "sotto/privacy/calibrate.hpp"
 #include "sotto/privacy/filter.hpp"
+#include "sotto/training/checkpointer.hpp"
 #include "sotto/training/measures.hpp"
 #include "sotto/training/run_facts.hpp"
 #include "sotto/training/tracer.hpp"
@@ -90,12 +91,12 @@ std::function<double(const Sampling&, double)> sampled_price(const PublicProblem
 /// What a checkpoint file needs of the run, and the earlier state if there is one to continue.
 Expected<void> prepare_checkpoint(PreparedRun& run, const TrainOptions& options) {
   const CheckpointOptions& checkpoint = options.checkpoint;
+  run.checkpoint = std::make_shared<CheckpointFile>(checkpoint.path);
   if (checkpoint.path.empty()) return {};
   if (checkpoint.every && *checkpoint.every < 1)
     return fail(ErrorKind::kUsage,
                 fmt::format("--every must be at least 1 step, but is {}.", *checkpoint.every));
   SOTTO_TRY(check_writable(checkpoint.path));
-  run.checkpoint = CheckpointFile(checkpoint.path);
   SOTTO_ASSIGN(const bool there, file_exists(checkpoint.path));
   if (!there) return {};
   if (!checkpoint.resume)
@@ -104,7 +105,7 @@ Expected<void> prepare_checkpoint(PreparedRun& run, const TrainOptions& options)
         fmt::format("{} holds the state of an earlier run. Add --resume to go on with it, or "
                     "remove it to start afresh.",
                     checkpoint.path));
-  SOTTO_ASSIGN(Checkpoint found, run.checkpoint.read());
+  SOTTO_ASSIGN(Checkpoint found, run.checkpoint->read());
   run.resumed = std::make_shared<const Checkpoint>(std::move(found));
   return {};
 }
@@ -385,7 +386,7 @@ Expected<TrainResult> train(const Engine& engine,
     frame.facts = prepared.facts;
     Checkpointer checkpointer(tracer,
                               options.checkpoint,
-                              prepared.checkpoint,
+                              *prepared.checkpoint,
                               std::move(frame),
                               around,
                               ledger,
@@ -414,11 +415,13 @@ Expected<TrainResult> train(const Engine& engine,
     }
     // A run that is asked to stop now has not cost anything yet.
     if (stop_requested()) return stopped_early();
-    SOTTO_ASSIGN(Ledger ledger, Ledger::open(std::move(granted)));
+    SOTTO_ASSIGN(Ledger opened, Ledger::open(std::move(granted)));
     if (stop_requested()) {
-      SOTTO_TRY(ledger.close(kEndedEarly));
+      SOTTO_TRY(opened.close(kEndedEarly));
       return stopped_early();
     }
+    const auto shared = std::make_shared<Ledger>(std::move(opened));
+    Ledger& ledger = *shared;
     PrivateOracle oracle(engine,
                          problem,
                          ledger,
@@ -437,7 +440,7 @@ Expected<TrainResult> train(const Engine& engine,
       reserve.spend_on([&] { record.warnings.push_back(lost_warning(ledger, answer)); });
     evaluations = oracle.gradient_evaluations();
     visits = oracle.row_visits();
-    result.ledger = std::move(ledger);
+    result.ledger = shared;
   } else {
     ExactOracle oracle(engine, problem, make_stream(options, Purpose::kSampling));
     SOTTO_TRY(run(oracle, nullptr));

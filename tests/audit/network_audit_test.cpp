@@ -215,7 +215,8 @@ TEST(NetworkAudit, MethodsKeepTheirClaimAndTheAttackHasPower) {
     asked.options = each.options;
     asked.relation = each.relation;
     asked.epsilon = 2;
-    asked.network = AuditedNetwork{"small", here.spec, here.w};
+    asked.network =
+        std::make_shared<const AuditedNetwork>(AuditedNetwork{"small", here.spec, here.w});
     const auto audit = MethodAudit::prepare(asked);
     ASSERT_TRUE(audit) << audit.error().message;
     Scores scores;
@@ -231,7 +232,8 @@ TEST(NetworkAudit, AMethodWithTooLittleNoiseIsCaught) {
   MethodAuditOptions asked;
   asked.method = "dp-gd";
   asked.epsilon = 4;
-  asked.network = AuditedNetwork{"small", here.spec, here.w};
+  asked.network =
+      std::make_shared<const AuditedNetwork>(AuditedNetwork{"small", here.spec, here.w});
   const auto audit = MethodAudit::prepare(asked);
   ASSERT_TRUE(audit) << audit.error().message;
   Scores scores;
@@ -242,7 +244,8 @@ TEST(NetworkAudit, AMethodWithTooLittleNoiseIsCaught) {
 TEST(NetworkAudit, Mistakes) {
   const TwoWorlds here;
   MethodAuditOptions asked;
-  asked.network = AuditedNetwork{"small", here.spec, here.w};
+  asked.network =
+      std::make_shared<const AuditedNetwork>(AuditedNetwork{"small", here.spec, here.w});
   asked.canary = Canary::kSpread;
   EXPECT_FALSE(MethodAudit::prepare(asked)) << "no vertices";
   asked.canary = Canary::kDirection;

@@ -20,6 +20,21 @@ TEST(ParseLoss, ReadsEveryLossAndItsTextBack) {
   EXPECT_EQ(parse_loss("phase-retrieval")->threshold, 1);
 }
 
+TEST(ParseLoss, ReadsTheNameOfAnOwnLossAndNoMore) {
+  for (const char* text : {"own:savage", "own:my-loss-2:regression"}) {
+    const auto loss = parse_loss(text);
+    ASSERT_TRUE(loss.has_value()) << text;
+    EXPECT_EQ(to_string(*loss), text);
+    EXPECT_FALSE(loss->own->computable());
+    EXPECT_FALSE(loss_info(*loss).proven);
+    EXPECT_FALSE(check_loss(*loss)) << "there is nothing to train with";
+  }
+  EXPECT_TRUE(parse_loss("own:a")->own->classification);
+  EXPECT_FALSE(parse_loss("own:a:regression")->own->classification);
+  for (const char* text : {"own", "own:", "own:a b", "own:a:b", "own::regression"})
+    EXPECT_FALSE(parse_loss(text)) << text;
+}
+
 TEST(ParseLoss, RefusesOthersWithTheRemedy) {
   for (const char* text : {"", "hinge", "Logistic", "logistic:1", "phase-retrieval1"}) {
     const auto loss = parse_loss(text);

@@ -1,8 +1,8 @@
-#include "sotto/model/metrics.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "sotto/model/evaluate.hpp"
 
 namespace sotto {
 namespace {

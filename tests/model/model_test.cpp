@@ -9,6 +9,7 @@
 
 #include "sotto/core/json.hpp"
 #include "sotto/core/version.hpp"
+#include "sotto/model/model_json.hpp"
 #include "tests/support/temp_dir.hpp"
 
 namespace sotto {

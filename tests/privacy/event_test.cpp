@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "sotto/privacy/event_json.hpp"
 #include "sotto/privacy/sampling.hpp"
 
 namespace sotto {

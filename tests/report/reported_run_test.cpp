@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "sotto/record/record_json.hpp"
 #include "tests/support/sample_record.hpp"
 #include "tests/support/temp_dir.hpp"
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "sotto/record/record_json.hpp"
 #include "sotto/report/assets.hpp"
 #include "sotto/report/run_charts.hpp"
 #include "tests/support/sample_record.hpp"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sotto/data/io/matrix_reader.hpp"
+#include "sotto/data/refusals.hpp"
 
 namespace sotto {
 namespace {

@@ -9,6 +9,7 @@
 #include "sotto/data/io/matrix_reader.hpp"
 #include "sotto/data/io/numbers.hpp"
 #include "sotto/data/io/output_file.hpp"
+#include "sotto/data/refusals.hpp"
 
 namespace sotto {
 namespace {

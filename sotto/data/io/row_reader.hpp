@@ -7,6 +7,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/data/dataset.hpp"
 #include "sotto/data/io/line_batches.hpp"
+#include "sotto/data/refusals.hpp"
 #include "sotto/data/table.hpp"
 
 namespace sotto {

@@ -8,6 +8,7 @@
 
 #include "sotto/core/file.hpp"
 #include "sotto/core/json.hpp"
+#include "sotto/model/model_json.hpp"
 
 namespace sotto::onnx_file {
 namespace {

@@ -9,6 +9,7 @@
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/json.hpp"
+#include "sotto/model/model_json.hpp"
 #include "sotto/model/onnx/graph.hpp"
 #include "sotto/model/onnx/onnx.hpp"
 

@@ -7,7 +7,6 @@
 #include "sotto/geometry/constraint_set.hpp"
 #include "sotto/geometry/regularizer.hpp"
 #include "sotto/loss/loss_info.hpp"
-#include "sotto/oracle/api/sum_geometry.hpp"
 #include "sotto/privacy/neighbours.hpp"
 #include "sotto/privacy/public_count.hpp"
 
@@ -28,14 +27,14 @@ struct PublicProblem {
   /// (clipping enforces what privacy needs); infinity if none was declared.
   double row_max = std::numeric_limits<double>::infinity();
   Relation relation = Relation::kZeroOut;
-  /// Every unit is one row of a linear model, and row_norm, where finite, is enforced:
-  /// sensitivities may follow the iterate (ClipRule::kGlm), and gaps can be certified.
+  /// Every unit is one row of a linear model with a loss whose bounds are proven, and row_norm,
+  /// where finite, is enforced: sensitivities may follow the iterate (ClipRule::kGlm), and gaps can
+  /// be certified.
   bool linear_rows = false;
   /// A network: no bound on gradients follows from the rows, and training starts at `start`.
   bool network = false;
-  /// Every unit's Hessian is positive semidefinite at every point.
-  bool convex() const { return !network && loss.inf_second >= 0; }
-  SumShape sum_shape() const { return {dimension, network}; }
+  /// Every unit's Hessian is positive semidefinite at every point; this is proven.
+  bool convex() const { return !network && loss.proven && loss.inf_second >= 0; }
   Vector start;  ///< empty: 0
   Vector first_iterate() const {
     return start.size() == 0 ? Vector(Vector::Zero(dimension)) : start;

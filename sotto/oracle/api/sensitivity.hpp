@@ -36,7 +36,8 @@ struct TermBounds {
 inline double row_bound(const PublicProblem& problem) { return problem.row_norm * (1 + 1e-8); }
 
 inline bool follows_the_model(ClipRule rule, const PublicProblem& problem) {
-  return rule == ClipRule::kGlm && problem.linear_rows && std::isfinite(problem.row_norm);
+  return rule == ClipRule::kGlm && problem.linear_rows && problem.loss.proven &&
+         std::isfinite(problem.row_norm);
 }
 
 inline TermBounds bounds_of(const GradientQuery& query, const PublicProblem& problem) {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "sotto/oracle/api/public_problem.hpp"
+
 namespace sotto {
 
 /// What decides how a sum over units is cut: public numbers, nothing of the rows. The same for
@@ -14,6 +16,10 @@ struct SumShape {
   std::int64_t dimension = 0;  ///< parameters of the model
   bool network = false;
 };
+
+inline SumShape sum_shape(const PublicProblem& problem) {
+  return {problem.dimension, problem.network};
+}
 
 enum class SumKind { kVector, kMatrix };
 

@@ -22,7 +22,7 @@ std::int64_t Claims::most_units() const {
 
 double Claims::rounding(SumKind kind, const Sampling& sampling, double radius) const {
   const std::int64_t d = facts_.dimension;
-  return sum_geometry(facts_.sum_shape(), kind, sampling.rate)
+  return sum_geometry(sum_shape(facts_), kind, sampling.rate)
       .rounding_error(most_units(), radius, kind == SumKind::kMatrix ? d * d : d);
 }
 
@@ -43,7 +43,7 @@ SensitivityClaim Claims::of(const GradientQuery& query) const {
   // The count of unclipped units is one more entry.
   return claim(bounds,
                query.sampling,
-               sum_geometry(facts_.sum_shape(), SumKind::kVector, query.sampling.rate)
+               sum_geometry(sum_shape(facts_), SumKind::kVector, query.sampling.rate)
                    .rounding_error(most_units(), bounds.radius, facts_.dimension + 1));
 }
 
@@ -92,7 +92,7 @@ SensitivityClaim Claims::of(const JointQuery& query) const {
   const TermBounds bounds = bounds_of(query, facts_);
   const double scale = query.hessian_scale;
   // The gradients' sums are cut as the Hessians' are.
-  const double gradients = sum_geometry(facts_.sum_shape(), SumKind::kMatrix, query.sampling.rate)
+  const double gradients = sum_geometry(sum_shape(facts_), SumKind::kMatrix, query.sampling.rate)
                                .rounding_error(most_units(), bounds.radius, facts_.dimension);
   const double hessians = rounding(SumKind::kMatrix, query.sampling, bounds.radius * scale) / scale;
   return claim(bounds, query.sampling, std::hypot(gradients, hessians));

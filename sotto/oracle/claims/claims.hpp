@@ -5,6 +5,7 @@
 
 #include "sotto/oracle/api/public_problem.hpp"
 #include "sotto/oracle/api/sensitivity.hpp"
+#include "sotto/oracle/api/sum_geometry.hpp"
 #include "sotto/oracle/api/vertex_query.hpp"
 #include "sotto/release/sensitivity_claim.hpp"
 

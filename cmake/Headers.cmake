@@ -1,0 +1,60 @@
+# The headers that are installed: those for users of the library, those for authors of methods, and nothing else. An
+# installed header includes only installed ones, and sotto/sotto.hpp or sotto/method.hpp leads to each of them
+# (tests/core/installed_headers_test.cpp reads this file: one header per line).
+target_sources(
+  sotto
+  INTERFACE
+    FILE_SET users TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}
+    FILES
+      sotto/audit/audit.hpp
+      sotto/core/error.hpp
+      sotto/core/private_count.hpp
+      sotto/core/vector.hpp
+      sotto/core/version.hpp
+      sotto/data/dataset.hpp
+      sotto/data/limits.hpp
+      sotto/data/load.hpp
+      sotto/data/paged_array.hpp
+      sotto/data/schema.hpp
+      sotto/data/synthetic.hpp
+      sotto/data/table.hpp
+      sotto/geometry/regularizer.hpp
+      sotto/geometry/stationarity.hpp
+      sotto/loss/loss_info.hpp
+      sotto/model/metrics.hpp
+      sotto/model/model.hpp
+      sotto/optimizer/registry.hpp
+      sotto/privacy/accountant.hpp
+      sotto/privacy/budget.hpp
+      sotto/privacy/calibrate.hpp
+      sotto/privacy/event.hpp
+      sotto/privacy/journal.hpp
+      sotto/privacy/neighbours.hpp
+      sotto/privacy/promise.hpp
+      sotto/privacy/public_count.hpp
+      sotto/record/run_record.hpp
+      sotto/report/report.hpp
+      sotto/sotto.hpp
+      sotto/task/family.hpp
+      sotto/task/task.hpp
+      sotto/training/prepare.hpp
+    FILE_SET authors TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}
+    FILES
+      sotto/core/archive.hpp
+      sotto/core/check.hpp
+      sotto/geometry/constraint_set.hpp
+      sotto/geometry/vertex_path.hpp
+      sotto/method.hpp
+      sotto/optimizer/optimizer.hpp
+      sotto/optimizer/option_table.hpp
+      sotto/optimizer/parts/steps.hpp
+      sotto/oracle/api/derived_fact.hpp
+      sotto/oracle/api/observer.hpp
+      sotto/oracle/api/oracle.hpp
+      sotto/oracle/api/public_problem.hpp
+      sotto/oracle/api/query.hpp
+      sotto/oracle/api/second_order.hpp
+      sotto/oracle/api/vertex_query.hpp
+      sotto/privacy/sampling.hpp
+      sotto/release/noisy_operator.hpp
+      sotto/release/released.hpp)

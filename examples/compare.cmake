@@ -1,0 +1,37 @@
+# cmake -DSOURCE=EXAMPLE.cpp -P compare.cmake -- PROGRAM [ARGUMENT...]
+#   Runs the program and compares what it prints with the comment at the end of its source; `...` there stands for any
+#   further lines.
+set(command)
+set(begun FALSE)
+math(EXPR last "${CMAKE_ARGC} - 1")
+foreach(i RANGE ${last})
+  if(begun)
+    list(APPEND command "${CMAKE_ARGV${i}}")
+  elseif(CMAKE_ARGV${i} STREQUAL "--")
+    set(begun TRUE)
+  endif()
+endforeach()
+execute_process(COMMAND ${command} OUTPUT_VARIABLE printed RESULT_VARIABLE result)
+if(NOT result EQUAL 0)
+  message(FATAL_ERROR "${command} failed: ${result}")
+endif()
+
+file(READ ${SOURCE} text)
+string(FIND "${text}" "\n// Output:\n" begin REVERSE)
+if(begin EQUAL -1)
+  message(FATAL_ERROR "${SOURCE} does not end with its output.")
+endif()
+math(EXPR begin "${begin} + 12") # up to the line break before the first line
+string(SUBSTRING "${text}" ${begin} -1 expected)
+string(REPLACE "\n//   " "\n" expected "${expected}")
+string(SUBSTRING "${expected}" 1 -1 expected)
+
+set(compared "${printed}")
+if(expected MATCHES "\n\\.\\.\\.\n$")
+  string(REGEX REPLACE "\\.\\.\\.\n$" "" expected "${expected}")
+  string(LENGTH "${expected}" length)
+  string(SUBSTRING "${printed}" 0 ${length} compared)
+endif()
+if(expected STREQUAL "" OR NOT compared STREQUAL expected)
+  message(FATAL_ERROR "${SOURCE} promises\n${expected}\nbut prints\n${compared}")
+endif()
