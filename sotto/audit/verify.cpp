@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "sotto/audit/verify_copies.hpp"
 #include "sotto/core/directed_text.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/promise.hpp"
@@ -19,7 +19,6 @@
 namespace sotto {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// The part of a budget that a calibrated plan uses at least.
 constexpr double kCalibrated = 0.999;
 

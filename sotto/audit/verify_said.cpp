@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <limits>
 #include <map>
 #include <set>
 
 #include "sotto/audit/record_checks.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/geometry/regularizer.hpp"
 #include "sotto/loss/loss_info.hpp"
 #include "sotto/optimizer/registry.hpp"
@@ -98,13 +98,6 @@ Said said_by_command(const std::vector<std::string>& words, Checks& checks) {
       add(name, k + 1 < words.size() && !words[k + 1].starts_with("--") ? words[k + 1] : "");
   }
   return said;
-}
-
-std::optional<double> number_in(const std::string& text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 /// One source, the command or the options, against the claim.

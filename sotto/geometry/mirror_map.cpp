@@ -4,16 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/geometry/constrained_prox.hpp"
 #include "sotto/geometry/threshold.hpp"
 
 namespace sotto {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class EuclideanIterate final : public MirrorIterate {
  public:

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
-#include "sotto/core/parse_number.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/geometry/threshold.hpp"
 
 namespace sotto {
@@ -25,10 +25,9 @@ constexpr std::array<std::pair<std::string_view, Kind>, 5> kNames{{{"l2", Kind::
 /// elastic:LAMBDA,MU and group-l1:LAMBDA,SIZE.
 Expected<Regularizer> parse_pair(Kind kind, std::string_view name, std::string_view numbers) {
   const auto comma = numbers.find(',');
-  const auto first = internal::parse_number(numbers.substr(0, comma));
-  const auto second = comma == std::string_view::npos
-                          ? std::nullopt
-                          : internal::parse_number(numbers.substr(comma + 1));
+  const auto first = finite_in(numbers.substr(0, comma));
+  const auto second =
+      comma == std::string_view::npos ? std::nullopt : finite_in(numbers.substr(comma + 1));
   const bool elastic = kind == Kind::kElastic;
   const bool fine =
       first && second && *first >= 0 &&
@@ -89,7 +88,7 @@ Expected<Regularizer> Regularizer::parse(std::string_view text) {
   const auto number = text.substr(colon + 1);
   if (known->second == Kind::kElastic || known->second == Kind::kGroupL1)
     return parse_pair(known->second, name, number);
-  const auto lambda = internal::parse_number(number);
+  const auto lambda = finite_in(number);
   if (!lambda || *lambda < 0)
     return fail(ErrorKind::kUsage,
                 fmt::format("the lambda of the regularizer {0} must be finite and >= 0, but is "

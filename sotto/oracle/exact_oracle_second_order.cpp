@@ -1,18 +1,16 @@
 // The exact oracle's answers about Hessians and along candidate steps.
 
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "sotto/core/check.hpp"
 #include "sotto/core/dense_limit.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/oracle/exact_oracle.hpp"
 #include "sotto/oracle/exact_release.hpp"
 
 namespace sotto {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// H without noise, by products; counts them, as the noisy one does, so that runs without noise
 /// take the same path.

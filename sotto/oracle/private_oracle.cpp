@@ -2,21 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/mechanism/carried.hpp"
 #include "sotto/mechanism/exponential.hpp"
 #include "sotto/mechanism/gaussian.hpp"
 #include "sotto/oracle/api/sensitivity.hpp"
 
 namespace sotto {
-namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-}  // namespace
+namespace {}  // namespace
 
 PrivateOracle::PrivateOracle(
     const Engine& engine, PublicProblem problem, Ledger& ledger, Stream sampling, Stream noise)

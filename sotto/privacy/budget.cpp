@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 
 #include "sotto/core/directed_text.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 
@@ -48,7 +48,6 @@ Expected<double> epsilon_with_samples(const CanonicalEvent& event,
                                       std::int64_t samples,
                                       double delta,
                                       const Accountant& accountant) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   SOTTO_ASSIGN(double epsilon, accountant.epsilon_upper(event, delta));
   // epsilon is valid once the event meets it at the delta that its own sampler cost leaves; and so
   // is what the event then needs, since a smaller epsilon has a smaller cost. So: up until one is

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/event.hpp"
 #include "sotto/report/privacy_words.hpp"
 
@@ -18,10 +18,8 @@ constexpr std::size_t kMostClasses = 20;
 
 /// Numbers to six digits, other texts as they are.
 std::string shown(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return text;
-  return short_text(value);
+  const auto value = number_in<double>(text);
+  return value ? short_text(*value) : text;
 }
 
 Expected<CanonicalEvent> terms_of(const std::string& text, Relation relation) {

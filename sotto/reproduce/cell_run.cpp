@@ -7,10 +7,10 @@
 #include <charconv>
 #include <cmath>
 #include <ctime>
-#include <limits>
 #include <utility>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/objective/glm.hpp"
 #include "sotto/objective/network/engine.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
@@ -19,8 +19,6 @@
 
 namespace sotto::reproduce {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
   for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
@@ -42,12 +40,11 @@ double number_of(const GivenOptions& options, std::string_view name, double othe
 
 Expected<double> delta_of(const std::string& text, std::int64_t n) {
   if (text == "1/n") return 1 / static_cast<double>(n);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !(value > 0 && value < 1))
+  const auto value = number_in<double>(text);
+  if (!value || !(*value > 0 && *value < 1))
     return fail(ErrorKind::kBadData,
                 fmt::format("delta must be a number in (0, 1) or 1/n, but is '{}'.", text));
-  return value;
+  return *value;
 }
 
 Statistic statistic(const std::vector<double>& values) {

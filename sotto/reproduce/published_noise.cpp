@@ -5,15 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <numbers>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/formula.hpp"
 
 namespace sotto::reproduce {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double square(double x) { return x * x; }
 

@@ -2,16 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <utility>
 
 #include "sotto/core/dense_limit.hpp"
 #include "sotto/core/digest.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/reserve.hpp"
 #include "sotto/core/version.hpp"
 #include "sotto/mechanism/carried.hpp"
@@ -26,7 +25,6 @@
 namespace sotto {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Sizes of rows, of clipped gradients and of everything else that is set, for which squares, sums
 /// and the noise's grid are numbers of double, with room to spare. Beyond them a run would fail
 /// after its first charge.
@@ -219,11 +217,8 @@ Expected<void> check_sizes(const PublicProblem& problem,
   SOTTO_TRY(check("the bound on the rows' entries", problem.row_max));
   for (const Setting& setting : settings) {
     if (!is_private && !is_size(setting.name)) continue;
-    double value = 0;
-    const char* end = setting.value.data() + setting.value.size();
-    if (const auto read = std::from_chars(setting.value.data(), end, value);
-        read.ec == std::errc() && read.ptr == end)
-      SOTTO_TRY(check(dashed(setting.name), std::abs(value)));
+    if (const auto value = number_in<double>(setting.value))
+      SOTTO_TRY(check(dashed(setting.name), std::abs(*value)));
   }
   return {};
 }

@@ -6,11 +6,11 @@
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "sotto/core/numbers.hpp"
 #include "tests/objective/engine_conformance.hpp"
 
 namespace sotto {
@@ -18,8 +18,6 @@ namespace {
 
 using testing::all_units;
 using testing::weighted_sum;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Shape {
   std::int64_t rows = 203;

@@ -10,12 +10,12 @@
 #include <numbers>
 #include <random>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/accountant/gaussian.hpp"
 
 namespace sotto {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kExact = 1e-12;
 
 double normal_tail(double x) { return 0.5 * std::erfc(x / std::numbers::sqrt2); }

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/accountant/gaussian.hpp"
 #include "sotto/privacy/accountant/rdp_fixed_size.hpp"
 #include "sotto/privacy/accountant/rdp_mechanisms.hpp"
@@ -20,7 +20,6 @@ namespace {
 
 constexpr double kNumeric = 1e-9;
 constexpr double kOracle = 1e-6;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 nlohmann::json load(const std::string& path) { return nlohmann::json::parse(std::ifstream(path)); }
 

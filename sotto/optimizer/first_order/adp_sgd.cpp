@@ -28,9 +28,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/optimizer/first_order/methods.hpp"
 #include "sotto/optimizer/parts/clip_rule_option.hpp"
 #include "sotto/optimizer/parts/sampling_option.hpp"
@@ -40,8 +40,6 @@
 
 namespace sotto {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct AdaptiveNoiseOptions {
   std::optional<std::int64_t> steps;

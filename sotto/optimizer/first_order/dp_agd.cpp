@@ -26,11 +26,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/optimizer/first_order/methods.hpp"
 #include "sotto/optimizer/parts/clip_rule_option.hpp"
 #include "sotto/optimizer/parts/steps.hpp"
@@ -53,7 +53,6 @@ struct AdaptiveOptions {
 
 constexpr int kMemory = 10;  ///< moves after which alpha_max is set anew
 constexpr double kStretch = 1.1;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class AdaptiveGradientDescent final : public Optimizer {
  public:

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/accountant/pld_coins.hpp"
 #include "sotto/privacy/accountant/pld_compose.hpp"
 #include "sotto/privacy/accountant/pld_laws.hpp"
@@ -21,7 +21,6 @@ using pld::Laws;
 using pld::Plan;
 using pld::Way;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSmallestDelta = 1e-300;
 
 // A number that round-off spoiled is no bound.
