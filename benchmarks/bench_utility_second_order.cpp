@@ -69,8 +69,9 @@ Expected<json> covertype_cell(const Table& table,
                           static_cast<std::uint64_t>(seed)));
     const Truth truth = truth_at(table, true, problem.regularizer, run.w);
     violations += truth.gradient_norm > tolerance.gradient || truth.lowest < -tolerance.curvature;
-    exhausted += run.record.stopped != "second-order point found";
-    certified += run.record.certificate && run.record.certificate->verdict == "certified";
+    exhausted += run.record.stopped != StopReason::kPointFound;
+    certified += run.record.certificate &&
+                 run.record.certificate->verdict == Certificate::Verdict::kCertified;
     losses.push_back(truth.objective);
     accuracies.push_back(truth.accuracy);
     norms.push_back(truth.gradient_norm);

@@ -59,7 +59,7 @@ nlohmann::json to_json(const PreparedRun& run, const TrainOptions& options) {
   nlohmann::json settings = nlohmann::json::array();
   for (const auto& setting : run.configured.settings)
     settings.push_back(
-        {{"name", setting.name}, {"value", setting.value}, {"origin", setting.origin}});
+        {{"name", setting.name}, {"value", setting.value}, {"origin", to_string(setting.origin)}});
   nlohmann::json json = {{"dry_run", true},
                          {"method", run.method->name},
                          {"settings", settings},
@@ -120,8 +120,8 @@ void print_measures(const RunRecord& record) {
 
 namespace {
 
-std::string origin_text(const std::string& origin) {
-  return origin == "given" ? "" : " (" + origin + ")";
+std::string origin_text(Origin origin) {
+  return origin == Origin::kGiven ? "" : fmt::format(" ({})", to_string(origin));
 }
 
 }  // namespace

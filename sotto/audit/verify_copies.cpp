@@ -11,6 +11,7 @@
 #include "sotto/audit/record_checks.hpp"
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/json.hpp"
+#include "sotto/core/option_names.hpp"
 #include "sotto/core/version.hpp"
 #include "sotto/geometry/constraint_set.hpp"
 #include "sotto/loss/loss_info.hpp"
@@ -182,9 +183,10 @@ void check_epsilons(const json& record,
   const bool by_plan = value<std::string>(statement, "rule") == "plan";
   const bool complete = by_plan && plan && same(*plan, spent) && !record.contains("lost");
   if (by_plan && plan && !record.contains("lost"))
-    checks.require("stopped",
-                   complete || value<std::string>(record, "stopped") != "plan complete",
-                   "not all of the plan was released");
+    checks.require(
+        "stopped",
+        complete || value<std::string>(record, "stopped") != to_string(StopReason::kPlanComplete),
+        "not all of the plan was released");
   // What each point would have cost as a plan of its own; a rough price may be a little lower.
   constexpr double kRough = 0.01;
   double before = 0;
@@ -271,11 +273,11 @@ void check_plan(const json& record, const json& statement, Relation relation, Ch
     if (ours)
       checks.require("settings", setting(record, info.name).has_value(), info.name + " is missing");
   const auto configured = (*method)->configure(given, facts);
-  if (!configured) return cannot(configured.error().message);
+  if (!configured) return cannot(with_flags(configured.error().message));
   const Plan plan = configured->optimizer->plan(facts.problem, *multiplier);
   if (!plan.filter.empty()) return cannot("the method has a filter, but the record a plan");
   const auto made = canonical(plan.event);
-  if (!made) return cannot(made.error().message);
+  if (!made) return cannot(with_flags(made.error().message));
   checks.require("settings",
                  same(*made, *stated),
                  fmt::format("with them the method plans {}, but the record says {}",

@@ -166,7 +166,7 @@ void compare_options(const Said& command, const json& options, Checks& checks) {
       continue;
     }
     const auto typed = command.find(option_name(*name));
-    const bool given = *origin == "given";
+    const bool given = *origin == to_string(Origin::kGiven);
     checks.require(
         "options",
         given == (typed != command.end()) && (!given || *text == "yes" || typed->second == *text),
@@ -214,7 +214,7 @@ void compare_settings(const Said& command,
     }
     checks.require("settings", listed.emplace(*name, *text).second, *name + " is there twice");
     const auto typed = command.find(*name);
-    const bool given = *origin == "given";
+    const bool given = *origin == to_string(Origin::kGiven);
     const auto number = typed == command.end() ? std::nullopt : number_in(typed->second);
     const bool agrees = typed == command.end() ? !given
                                                : given && (typed->second == *text ||

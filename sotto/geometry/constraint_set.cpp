@@ -20,7 +20,7 @@ constexpr std::string_view kForms =
 
 tl::unexpected<Error> refuse(std::string_view text, std::string_view why) {
   return fail(ErrorKind::kUsage,
-              fmt::format("the constraint '{}' {}. Set --constraint to {}.", text, why, kForms));
+              fmt::format("the constraint '{}' {}. Set ‘constraint’ to {}.", text, why, kForms));
 }
 
 /// Larger ones have no squares.

@@ -35,7 +35,7 @@ Expected<Regularizer> parse_pair(Kind kind, std::string_view name, std::string_v
   if (!fine)
     return fail(ErrorKind::kUsage,
                 fmt::format("the regularizer {} needs two numbers, {}, but has '{}'. Set "
-                            "--regularizer {}.",
+                            "‘regularizer {}’.",
                             name,
                             elastic ? "lambda >= 0 and mu >= 0"
                                     : "lambda >= 0 and the whole size of a group",
@@ -76,13 +76,13 @@ Expected<Regularizer> Regularizer::parse(std::string_view text) {
       kNames.begin(), kNames.end(), [&](const auto& entry) { return entry.first == name; });
   if (known == kNames.end())
     return fail(ErrorKind::kUsage,
-                fmt::format("unknown regularizer '{}'. Set --regularizer to none, l2:LAMBDA, "
+                fmt::format("unknown regularizer '{}'. Set ‘regularizer’ to none, l2:LAMBDA, "
                             "l1:LAMBDA, nonconvex:LAMBDA, elastic:LAMBDA,MU or "
                             "group-l1:LAMBDA,SIZE, for example l2:1e-4.",
                             text));
   if (colon == std::string_view::npos)
     return fail(ErrorKind::kUsage,
-                fmt::format("the regularizer {0} needs its weight lambda. Set --regularizer "
+                fmt::format("the regularizer {0} needs its weight lambda. Set ‘regularizer’ "
                             "{0}:LAMBDA, for example {0}:1e-4.",
                             name));
   const auto number = text.substr(colon + 1);
@@ -92,7 +92,7 @@ Expected<Regularizer> Regularizer::parse(std::string_view text) {
   if (!lambda || *lambda < 0)
     return fail(ErrorKind::kUsage,
                 fmt::format("the lambda of the regularizer {0} must be finite and >= 0, but is "
-                            "'{1}'. Set --regularizer {0}:LAMBDA, for example {0}:1e-4.",
+                            "'{1}'. Set ‘regularizer {0}:LAMBDA’, for example {0}:1e-4.",
                             name,
                             number));
   return Regularizer(known->second, *lambda);

@@ -57,13 +57,13 @@ Expected<LossSpec> parse_loss(std::string_view text) {
     if (!threshold || !(*threshold > 0))
       return fail(ErrorKind::kUsage,
                   fmt::format("the threshold of {0} must be finite and > 0, but is '{1}'. Set "
-                              "--loss {0}:THRESHOLD, for example {0}:1.",
+                              "‘loss {0}:THRESHOLD’, for example {0}:1.",
                               name,
                               number));
     return LossSpec{kind, *threshold};
   }
   return fail(ErrorKind::kUsage,
-              fmt::format("unknown loss '{}'. Set --loss to logistic, sigmoid, squared, huber, "
+              fmt::format("unknown loss '{}'. Set ‘loss’ to logistic, sigmoid, squared, huber, "
                           "huber:THRESHOLD, phase-retrieval or phase-retrieval:THRESHOLD.",
                           text));
 }

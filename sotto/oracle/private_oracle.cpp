@@ -26,7 +26,8 @@ PrivateOracle::PrivateOracle(
   SOTTO_CHECK(problem_.n > 0 && problem_.dimension == engine.parameters());
   SOTTO_CHECK(problem_.relation == Relation::kAddRemove || problem_.n == engine.units());
   SOTTO_CHECK(engine.units() <= Claims::kMostUnits);
-  SOTTO_CHECK(!engine.has_hessian() || engine.is_convex() || !problem_.convex());
+  SOTTO_CHECK(!engine.offers().has(Capability::kHessians) || engine.is_convex() ||
+              !problem_.convex());
   SOTTO_CHECK(!problem_.linear_rows || engine.is_linear_within(row_bound(problem_)));
 }
 

@@ -13,12 +13,12 @@ Expected<void> check(const Target& target) {
   if (!(std::isfinite(target.epsilon) && target.epsilon > 0))
     return fail(
         ErrorKind::kUsage,
-        fmt::format("epsilon must be finite and > 0, but is {}. Set --epsilon to a positive "
+        fmt::format("epsilon must be finite and > 0, but is {}. Set ‘epsilon’ to a positive "
                     "number, for example 1.",
                     target.epsilon));
   if (!(target.delta > 0 && target.delta < 1))
     return fail(ErrorKind::kUsage,
-                fmt::format("delta must lie in (0, 1), but is {}. Set --delta well below 1/n, for "
+                fmt::format("delta must lie in (0, 1), but is {}. Set ‘delta’ well below 1/n, for "
                             "example 1e-6.",
                             target.delta));
   return {};
@@ -35,7 +35,7 @@ Expected<Target> ideal_target(const Target& target, std::int64_t samples) {
     return fail(
         ErrorKind::kBudget,
         fmt::format("delta {} is too small for {} noise samples at epsilon {}: their distance "
-                    "from the ideal law (2^-60 each) already costs {}. Use a larger --delta "
+                    "from the ideal law (2^-60 each) already costs {}. Use a larger ‘delta’ "
                     "or fewer steps.",
                     target.delta,
                     samples,

@@ -15,10 +15,11 @@
 namespace sotto {
 namespace {
 
-nlohmann::json to_json(const std::vector<RecordedSetting>& settings) {
+nlohmann::json to_json(const std::vector<Setting>& settings) {
   nlohmann::json list = nlohmann::json::array();
   for (const auto& setting : settings) {
-    list.push_back({{"name", setting.name}, {"value", setting.value}, {"origin", setting.origin}});
+    list.push_back(
+        {{"name", setting.name}, {"value", setting.value}, {"origin", to_string(setting.origin)}});
     if (!setting.group.empty()) list.back()["group"] = setting.group;
   }
   return list;
@@ -94,7 +95,7 @@ nlohmann::json to_json(const RunRecord& record) {
                          {"steps", record.steps},
                          {"passes", record.passes},
                          {"gradient_evaluations", record.gradient_evaluations},
-                         {"stopped", record.stopped},
+                         {"stopped", to_string(record.stopped)},
                          {"insecure_seed", record.privacy.insecure_seed},
                          {"unsafe_diagnostics", record.privacy.unsafe_diagnostics},
                          {"warnings", record.warnings},
@@ -140,8 +141,10 @@ std::vector<std::pair<std::string, std::string>> build_versions() {
 
 std::string brief(const RunRecord& record) {
   if (!record.privacy.is_private)
-    return fmt::format(
-        "{}: {} steps, NOT private, stopped: {}", record.method, record.steps, record.stopped);
+    return fmt::format("{}: {} steps, NOT private, stopped: {}",
+                       record.method,
+                       record.steps,
+                       to_string(record.stopped));
   const std::string budget =
       std::isfinite(record.epsilon_budget) ? " of " + text_up(record.epsilon_budget) : "";
   return fmt::format("{}: {} steps, epsilon {}{}{} (delta {}, {}, {}), stopped: {}",
@@ -153,7 +156,7 @@ std::string brief(const RunRecord& record) {
                      text_up(record.privacy.delta),
                      to_string(record.privacy.neighbours),
                      record.privacy.accountant,
-                     record.stopped);
+                     to_string(record.stopped));
 }
 
 }  // namespace sotto

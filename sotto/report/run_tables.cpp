@@ -40,9 +40,9 @@ Rows setting_rows(const ReportedRun& run) {
   Rows rows;
   const auto add = [&](const std::string& name,
                        const std::string& value,
-                       const std::string& origin,
+                       std::string_view origin,
                        const std::string& part) {
-    rows.push_back({Cell(name), Cell(shown(value)), Cell(origin), Cell(part)});
+    rows.push_back({Cell(name), Cell(shown(value)), Cell(std::string(origin)), Cell(part)});
   };
   const auto is_known = [&](const std::string& name) {
     for (const auto& option : record.options)
@@ -52,7 +52,7 @@ Rows setting_rows(const ReportedRun& run) {
   for (const auto& option : record.options) {
     // A network brings its own loss.
     if (option.name == "loss" && !record.network.empty()) continue;
-    add(option.name, option.value, option.origin, option.group);
+    add(option.name, option.value, to_string(option.origin), option.group);
   }
   if (record.privacy.is_private && !is_known("noise_multiplier") && !run.by_filter())
     add("noise_multiplier",
@@ -70,7 +70,8 @@ Rows setting_rows(const ReportedRun& run) {
   add("dimension", fmt::format("{}", record.dimension), "a public fact", "Data");
   add("n", fmt::format("{}", record.privacy.public_n), "a public fact", "Data");
   for (const auto& setting : record.settings)
-    if (setting.value != "none") add(setting.name, setting.value, setting.origin, "Method");
+    if (setting.value != "none")
+      add(setting.name, setting.value, to_string(setting.origin), "Method");
   return rows;
 }
 

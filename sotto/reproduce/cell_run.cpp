@@ -252,7 +252,7 @@ std::map<std::string, double> CellRun::measure(const TrainResult& run) const {
     const double room = arm_->method == "published-opt" ? 1.1 : 1;
     const bool violated = truth.gradient_norm > room * tolerance("gradient_tolerance") ||
                           lowest < -room * tolerance("curvature_tolerance");
-    values["missed"] = violated || record.stopped != "second-order point found" ? 1 : 0;
+    values["missed"] = violated || record.stopped != StopReason::kPointFound ? 1 : 0;
   }
   return values;
 }

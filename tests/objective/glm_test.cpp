@@ -408,7 +408,7 @@ TEST(Engine, HessiansOfAnEngineWithoutThemAreABug) {
                          std::span<double>) const override {}
   };
   const Plain engine;
-  EXPECT_FALSE(engine.has_hessian());
+  EXPECT_FALSE(engine.offers().has(Capability::kHessians));
   const auto workspace = engine.make_workspace();
   EXPECT_THROW(engine.evaluate_hessians({}, {}, *workspace, {}), std::logic_error);
   EXPECT_THROW(engine.add_hessians(*workspace, {}, {}), std::logic_error);

@@ -128,8 +128,8 @@ Expected<void> check_reach(double delta) {
   if (delta == 0 || delta >= kSmallestDelta) return {};
   return fail(
       ErrorKind::kUsage,
-      fmt::format("pld needs delta = 0 or delta >= {}, but delta is {}. Set --delta to 0 or to "
-                  "a larger number, or use --accountant rdp.",
+      fmt::format("pld needs delta = 0 or delta >= {}, but delta is {}. Set ‘delta’ to 0 or to "
+                  "a larger number, or use ‘accountant rdp’.",
                   kSmallestDelta,
                   delta));
 }
