@@ -7,6 +7,7 @@
 
 #include "exit_codes.hpp"
 #include "printer.hpp"
+#include "sotto/core/option_names.hpp"
 #include "sotto/optimizer/registry.hpp"
 #include "verbs.hpp"
 
@@ -20,29 +21,29 @@ void print_table() {
   for (const auto& method : methods()) {
     name = std::max(name, method.name.size());
     summary = std::max(summary, method.summary.size());
-    needs = std::max(needs, method.needs.size());
+    needs = std::max(needs, needs_text(method).size());
   }
   const auto row = [&](auto&& a, auto&& b, auto&& c, auto&& d) {
     tell("{:<{}}  {:<{}}  {:<{}}  {}\n", a, name, b, summary, c, needs, d);
   };
   row("method", "what it does", "needs", "guarantees");
   for (const auto& method : methods())
-    row(method.name, method.summary, method.needs, method.guarantees);
+    row(method.name, method.summary, needs_text(method), method.guarantees);
   tell("\n`sotto methods NAME` prints a method's options.\n");
 }
 
 void print_method(const MethodInfo& method) {
   tell("{}: {}\n", method.name, method.summary);
-  tell("needs {}; {}\n", method.needs, method.guarantees);
+  tell("needs {}; {}\n", needs_text(method), method.guarantees);
   if (!method.source.empty()) tell("source {} (docs/background/bibliography.md)\n", method.source);
   tell("page docs/reference/methods/{}.md\n\n", method.page);
   std::size_t width = 6;
-  for (const auto& option : method.options) width = std::max(width, dashed(option.name).size());
+  for (const auto& option : method.options) width = std::max(width, flag_of(option.name).size());
   tell("{:<{}}  {:<9} {:<9} {}\n", "option", width, "type", "default", "meaning");
   for (const auto& option : method.options) {
     const bool is_list = option.type.find('|') != std::string::npos;
     tell("{:<{}}  {:<9} {:<9} {}{}\n",
-         dashed(option.name),
+         flag_of(option.name),
          width,
          is_list ? "word" : option.type,
          option.default_value,
@@ -63,7 +64,7 @@ nlohmann::json to_json(const MethodInfo& method) {
                        {"meaning", option.meaning}});
   return {{"name", method.name},
           {"summary", method.summary},
-          {"needs", method.needs},
+          {"needs", needs_text(method)},
           {"guarantees", method.guarantees},
           {"private", method.is_private},
           {"source", method.source},

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "sotto/core/file.hpp"
+#include "sotto/core/option_names.hpp"
 #include "sotto/optimizer/option_table.hpp"
 
 namespace sotto::app {
@@ -25,7 +26,7 @@ Expected<std::optional<std::string>> text_of(const toml::node& node, const std::
   if (const auto real = node.value_exact<double>()) return fmt::format("{}", *real);
   if (const auto text = node.value_exact<std::string>()) return *text;
   return fail(ErrorKind::kUsage,
-              fmt::format("{} must be a number, a text, true or false.", dashed(key)));
+              fmt::format("{} must be a number, a text, true or false.", flag_of(key)));
 }
 
 Expected<std::vector<std::string>> options_in(const std::string& path,
@@ -45,7 +46,7 @@ Expected<std::vector<std::string>> options_in(const std::string& path,
   std::vector<std::string> options;
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
-    const std::string option = dashed(name);
+    const std::string option = flag_of(name);
     if (std::any_of(given.begin(), given.end(), [&](const auto& g) { return names(g, option); }))
       continue;
     SOTTO_ASSIGN(const std::optional<std::string> value, text_of(node, name));

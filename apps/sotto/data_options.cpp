@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
+
+#include "sotto/core/numbers.hpp"
 
 namespace sotto::app {
 
@@ -94,14 +95,8 @@ Expected<std::vector<std::string>> DataArguments::class_list() const {
   std::vector<std::string> list;
   if (classes.empty()) return list;
   if (const std::size_t dots = classes.find(".."); dots != classes.npos) {
-    const auto whole = [](std::string_view text) -> std::optional<std::int64_t> {
-      std::int64_t value = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-      if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-      return value;
-    };
-    const auto first = whole(std::string_view(classes).substr(0, dots));
-    const auto last = whole(std::string_view(classes).substr(dots + 2));
+    const auto first = number_in<std::int64_t>(std::string_view(classes).substr(0, dots));
+    const auto last = number_in<std::int64_t>(std::string_view(classes).substr(dots + 2));
     if (!first || !last || *first >= *last || *first < -1'000'000 || *last - *first >= 100'000)
       return fail(
           ErrorKind::kUsage,

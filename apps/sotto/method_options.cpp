@@ -1,13 +1,14 @@
 #include "method_options.hpp"
 
+#include "sotto/core/option_names.hpp"
 #include "sotto/optimizer/registry.hpp"
 
 namespace sotto::app {
 namespace {
 
 std::string with_aliases(const std::string& name) {
-  std::string text = dashed(name);
-  for (const std::string& alias : aliases_of(name)) text += "," + dashed(alias);
+  std::string text = flag_of(name);
+  for (const std::string& alias : aliases_of(name)) text += "," + flag_of(alias);
   return text;
 }
 

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+
+#include "sotto/core/numbers.hpp"
 
 namespace sotto::app {
 namespace {
@@ -15,13 +16,12 @@ Expected<std::vector<double>> numbers_of(const std::string& text, const char* op
   if (text.empty()) return numbers;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    double value = 0;
-    const auto [stop, error] = std::from_chars(text.data() + begin, text.data() + end, value);
-    if (error != std::errc{} || stop != text.data() + end || !std::isfinite(value))
+    const auto value = finite_in(std::string_view(text).substr(begin, end - begin));
+    if (!value)
       return fail(
           ErrorKind::kUsage,
           fmt::format("{} must be numbers with commas between them, but is '{}'.", option, text));
-    numbers.push_back(value);
+    numbers.push_back(*value);
     begin = end + 1;
   }
   return numbers;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sotto/core/json.hpp"
+#include "sotto/core/option_names.hpp"
 
 namespace sotto::app {
 namespace {
@@ -19,7 +20,7 @@ void put(std::FILE* stream, std::string_view text, bool& failed) noexcept {
 
 void print_text(std::string_view text) { put(stdout, escaped(text), lost); }
 
-void say_text(std::string_view text) { say_to_terminal(escaped(text)); }
+void say_text(std::string_view text) { say_to_terminal(escaped(with_flags(text))); }
 
 void say_to_terminal(std::string_view text) noexcept {
   bool ignored = false;
@@ -29,7 +30,7 @@ void say_to_terminal(std::string_view text) noexcept {
 void print_json_text(std::string_view text) { put(stdout, escaped_json(text), lost); }
 
 void say_error(const Error& error) {
-  if (is_listed(error.message))
+  if (error.is_list)
     say_text("sotto: " + error.message + "\n");
   else
     say("sotto: {}\n", error.message);

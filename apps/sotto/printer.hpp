@@ -18,7 +18,8 @@ namespace sotto::app {
 /// Standard output: results. What a file's text could do to a terminal is made visible
 /// (core/text.hpp), here and below. Lines may break: for text that the program has made as a whole.
 void print_text(std::string_view text);
-/// Standard error: notes, warnings, errors. Where it can't be written, nothing can be said.
+/// Standard error: notes, warnings, errors, with options as flags (core/option_names.hpp). Where it
+/// can't be written, nothing can be said.
 void say_text(std::string_view text);
 /// The program's own text, with what moves a terminal's cursor.
 void say_to_terminal(std::string_view text) noexcept;

@@ -23,9 +23,9 @@ namespace {
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 23;  // 64 MB
 
 /// Options of the run as a whole that have a value, and where it came from.
-std::vector<RecordedSetting> options_of(const CLI::App& verb) {
+std::vector<Setting> options_of(const CLI::App& verb) {
   constexpr std::array<std::string_view, 4> kGroups = {"Privacy", "Data", "Model", "Network"};
-  std::vector<RecordedSetting> settings;
+  std::vector<Setting> settings;
   for (const auto group : kGroups)
     for (const CLI::Option* option : verb.get_options()) {
       if (option->get_group() != group || option->get_lnames().empty()) continue;
@@ -36,7 +36,8 @@ std::vector<RecordedSetting> options_of(const CLI::App& verb) {
       if (value.empty()) continue;
       std::string name = option->get_lnames().front();
       std::replace(name.begin(), name.end(), '-', '_');
-      settings.push_back({name, value, given ? "given" : "default", std::string(group)});
+      settings.push_back(
+          {name, value, given ? Origin::kGiven : Origin::kDefault, std::string(group)});
     }
   return settings;
 }

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "printer.hpp"
 #include "sotto/core/directed_text.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/seed_mark.hpp"
 #include "sotto/report/live_view.hpp"
 
@@ -51,17 +51,15 @@ void print_metrics(const Metrics& metrics,
 }
 
 std::string short_number(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return text;
-  return fmt::format("{:.6g}", value);
+  const auto value = number_in<double>(text);
+  return value ? fmt::format("{:.6g}", *value) : text;
 }
 
 nlohmann::json to_json(const PreparedRun& run, const TrainOptions& options) {
   nlohmann::json settings = nlohmann::json::array();
   for (const auto& setting : run.configured.settings)
     settings.push_back(
-        {{"name", setting.name}, {"value", setting.value}, {"origin", setting.origin}});
+        {{"name", setting.name}, {"value", setting.value}, {"origin", to_string(setting.origin)}});
   nlohmann::json json = {{"dry_run", true},
                          {"method", run.method->name},
                          {"settings", settings},
@@ -122,8 +120,8 @@ void print_measures(const RunRecord& record) {
 
 namespace {
 
-std::string origin_text(const std::string& origin) {
-  return origin == "given" ? "" : " (" + origin + ")";
+std::string origin_text(Origin origin) {
+  return origin == Origin::kGiven ? "" : fmt::format(" ({})", to_string(origin));
 }
 
 }  // namespace

@@ -127,7 +127,8 @@ std::string audit_page(const MethodAuditOptions& options,
   Rows rows;
   for (const auto& setting : prepared.configured.settings)
     if (setting.value != "none")
-      rows.push_back({Cell(setting.name), Cell(setting.value), Cell(setting.origin)});
+      rows.push_back(
+          {Cell(setting.name), Cell(setting.value), Cell(std::string(to_string(setting.origin)))});
   page.table({"setting", "value", "origin"}, rows);
   page.paragraph(fmt::format("Plan: `{}`",
                              prepared.plan.filter.empty() ? to_string(prepared.plan.event)

@@ -45,7 +45,6 @@ class CanaryEngine final : public Engine {
                      std::span<const double> weights,
                      std::span<double> sum) const override;
   /// A canary's gradient does not change with the model: its difference is 0.
-  bool has_gradient_pairs() const override { return inner_.has_gradient_pairs(); }
   void evaluate_gradient_pairs(const Block& block,
                                std::span<const double> w,
                                std::span<const double> before,
@@ -68,7 +67,9 @@ class CanaryEngine final : public Engine {
                        std::span<const double> w,
                        Workspace& workspace,
                        std::span<double> losses) const override;
-  bool has_hessian() const override { return inner_.has_hessian(); }
+  Capabilities offers() const override {
+    return inner_.offers().without({Capability::kPredictions});
+  }
   bool is_convex() const override { return inner_.is_convex(); }
   void evaluate_hessians(const Block& block,
                          std::span<const double> w,

@@ -74,7 +74,7 @@ Expected<View> parse_view(std::string_view text) {
     if (text == to_string(view)) return view;
   return fail(
       ErrorKind::kUsage,
-      fmt::format("--view must be all (every released value) or final (the model), but is '{}'.",
+      fmt::format("‘view’ must be all (every released value) or final (the model), but is '{}'.",
                   text));
 }
 
@@ -119,7 +119,7 @@ Expected<MethodAudit> MethodAudit::prepare(const MethodAuditOptions& options) {
                 fmt::format("{} claims no privacy, so there is nothing to audit.", method->name));
   if (!(options.confidence > 0.5 && options.confidence < 1))
     return fail(ErrorKind::kUsage,
-                fmt::format("--confidence must lie between 0.5 and 1, but is {}. Use 0.95 or 0.99.",
+                fmt::format("‘confidence’ must lie between 0.5 and 1, but is {}. Use 0.95 or 0.99.",
                             options.confidence));
   if (options.network) {
     SOTTO_ASSIGN(Worlds worlds,

@@ -175,18 +175,18 @@ Expected<OneRunReport> audit_in_one_run(const Engine& engine,
   if (options.canaries < 10 || options.canaries > 1'000'000)
     return fail(
         ErrorKind::kUsage,
-        fmt::format("--canaries must lie between 10 and 1,000,000, but is {}.", options.canaries));
+        fmt::format("‘canaries’ must lie between 10 and 1,000,000, but is {}.", options.canaries));
   if (problem.relation != Relation::kZeroOut)
     return fail(ErrorKind::kUsage,
                 "the one-run audit inserts canaries or leaves them without effect, so it needs "
-                "--neighbours zero-out.");
+                "‘neighbours zero-out’.");
   const auto layered = [](const auto& option) {
     return option.first == "clip_rule" && option.second == "layers";
   };
   if (std::any_of(train_options.options.begin(), train_options.options.end(), layered))
     return fail(ErrorKind::kUsage,
                 "the one-run audit knows no canaries for layers that are clipped one by one; use "
-                "--clip-rule flat, or audit without --one-run.");
+                "‘clip_rule flat’, or audit without ‘one_run’.");
   problem.n = problem.n + options.canaries;
   SOTTO_ASSIGN(PreparedRun prepared, prepare(problem, train_options));
   if (!prepared.method->is_private)

@@ -29,7 +29,7 @@ Expected<Scores> load_scores(const std::string& path, const std::string& audit) 
   const auto refuse = [&](std::string_view what) {
     return fail(
         ErrorKind::kBadData,
-        fmt::format("{}: {} Give another file to --resume, or delete this one.", path, what));
+        fmt::format("{}: {} Give another file to ‘resume’, or delete this one.", path, what));
   };
   const nlohmann::json json = json_or_discarded(text);
   if (!json.is_object() || json_integer(json, "sotto_audit", 0) != 1)

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "sotto/audit/verify_copies.hpp"
 #include "sotto/core/directed_text.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/core/option_names.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/promise.hpp"
@@ -19,7 +20,6 @@
 namespace sotto {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// The part of a budget that a calibrated plan uses at least.
 constexpr double kCalibrated = 0.999;
 
@@ -32,7 +32,7 @@ Expected<T> field(const nlohmann::json& json, const char* name) {
   } catch (const nlohmann::json::exception&) {
     return fail(ErrorKind::kBadData,
                 fmt::format("the run record has no usable field '{}'. Is it the file that "
-                            "`sotto train --record` wrote?",
+                            "`sotto train ‘record’` wrote?",
                             name));
   }
 }
@@ -64,7 +64,7 @@ class Verifier {
   Expected<Verification> run() {
     if (!record_.is_object() || !record_.contains("sotto_run") || record_["sotto_run"] != 1)
       return fail(ErrorKind::kBadData,
-                  "this is not a run record of version 1. `sotto train --record FILE` writes one.");
+                  "this is not a run record of version 1. `sotto train ‘record FILE’` writes one.");
     SOTTO_ASSIGN(result_.is_private, field<bool>(record_, "private"));
     // With a known seed: private as long as the seed is.
     if (const auto secret = record_.find("private_if_seed_secret"); secret != record_.end())
@@ -260,7 +260,7 @@ class Verifier {
     const auto granted = check_granted(promise_, spent_, samples_);
     if (granted || is_endless()) return std::string();
     if (granted.error().kind != ErrorKind::kBadData) return tl::unexpected(granted.error());
-    return granted.error().message;
+    return with_flags(granted.error().message);
   }
 
   Expected<void> plan() {
@@ -406,7 +406,7 @@ Expected<Verification> verify_record(const nlohmann::json& record) {
   } catch (const nlohmann::json::exception&) {
     return fail(ErrorKind::kBadData,
                 "a field of this run record is not of the kind that it should be. Is it the file "
-                "that `sotto train --record` wrote?");
+                "that `sotto train ‘record’` wrote?");
   }
 }
 

@@ -140,7 +140,8 @@ class Curve {
   /// Where every release looks at its batch once, passes count releases.
   void find_rates() {
     const auto method = find_method(value<std::string>(record_, "method").value_or(""));
-    counts_passes_ = method && !(*method)->hessians && !record_.contains("lost") &&
+    counts_passes_ = method && !(*method)->needs.has(Capability::kHessians) &&
+                     !record_.contains("lost") &&
                      std::all_of(spent_.terms.begin(), spent_.terms.end(), [](const Term& term) {
                        return term.mechanism == Term::Mechanism::kGaussian;
                      });

@@ -6,6 +6,7 @@
 
 #include "sotto/audit/record_checks.hpp"
 #include "sotto/core/dense_limit.hpp"
+#include "sotto/core/option_names.hpp"
 #include "sotto/core/version.hpp"
 #include "sotto/geometry/constraint_set.hpp"
 #include "sotto/loss/loss_info.hpp"
@@ -94,13 +95,13 @@ void check_plan(const json& record, const json& statement, Relation relation, Ch
       checks.require(
           "settings", listed(record, "settings", info.name).has_value(), info.name + " is missing");
   const auto configured = (*method)->configure(given, facts);
-  if (!configured) return cannot(configured.error().message);
+  if (!configured) return cannot(with_flags(configured.error().message));
   const Plan plan = configured->optimizer->plan(facts.problem, *multiplier);
   if (plan.filter.empty() != by_plan)
     return cannot("the method has a filter and the record a plan, or the other way round");
   if (by_plan) {
     const auto made = canonical(plan.event);
-    if (!made) return cannot(made.error().message);
+    if (!made) return cannot(with_flags(made.error().message));
     checks.require("settings",
                    same(*made, *stated),
                    fmt::format("with them the method plans {}, but the record says {}",

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <limits>
 #include <map>
 #include <set>
 
 #include "sotto/audit/record_checks.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/geometry/regularizer.hpp"
 #include "sotto/loss/loss_info.hpp"
 #include "sotto/optimizer/registry.hpp"
@@ -100,13 +100,6 @@ Said said_by_command(const std::vector<std::string>& words, Checks& checks) {
   return said;
 }
 
-std::optional<double> number_in(const std::string& text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 /// One source, the command or the options, against the claim.
 class Comparison {
  public:
@@ -173,7 +166,7 @@ void compare_options(const Said& command, const json& options, Checks& checks) {
       continue;
     }
     const auto typed = command.find(option_name(*name));
-    const bool given = *origin == "given";
+    const bool given = *origin == to_string(Origin::kGiven);
     checks.require(
         "options", given || *origin == "default", *name + " is neither given nor a default");
     checks.require(
@@ -223,7 +216,7 @@ void compare_settings(const Said& command,
     }
     checks.require("settings", listed.emplace(*name, *text).second, *name + " is there twice");
     const auto typed = command.find(*name);
-    const bool given = *origin == "given";
+    const bool given = *origin == to_string(Origin::kGiven);
     checks.require(
         "settings",
         given || *origin == "default" || *origin == "rule" || origin->starts_with("rule: "),

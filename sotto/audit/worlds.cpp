@@ -212,7 +212,7 @@ Expected<Worlds> Worlds::of_network(Relation relation,
   SOTTO_CHECK(n >= 2);
   if (canary == Canary::kSpread)
     return fail(ErrorKind::kUsage,
-                "--canary spread is for methods that choose vertices; a network is audited with "
+                "‘canary spread’ is for methods that choose vertices; a network is audited with "
                 "direction or label-flip.");
   const NetworkSpec& spec = network.spec;
   SOTTO_TRY(shapes_of(spec));

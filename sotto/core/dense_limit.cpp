@@ -30,7 +30,7 @@ Expected<void> check_dense_hessian(std::int64_t dimension) {
   return fail(
       ErrorKind::kUsage,
       fmt::format("a dense Hessian of {} parameters needs about {:.1f} GiB, more than half of this "
-                  "machine's {:.1f} GiB. Use a method's Lanczos form (--solver lanczos), which "
+                  "machine's {:.1f} GiB. Use a method's Lanczos form (‘solver lanczos’), which "
                   "never forms the matrix, or a first-order method.",
                   dimension,
                   needed / kGiB,
@@ -46,7 +46,7 @@ Expected<void> check_weights(std::int64_t dimension) {
   return fail(ErrorKind::kUsage,
               fmt::format("a model of {} parameters needs about {:.1f} GiB on {} threads, more "
                           "than half of this machine's {:.1f} GiB. Use fewer features or fewer "
-                          "--threads.",
+                          "‘threads’.",
                           dimension,
                           needed / kGiB,
                           thread_count(),
@@ -62,7 +62,7 @@ Expected<void> check_products(std::int64_t dimension, std::int64_t products) {
       fmt::format(
           "{} products with a Hessian of {} parameters, which this curvature tolerance "
           "needs, keep about {:.1f} GiB, more than half of this machine's {:.1f} GiB. Raise "
-          "--curvature-tolerance, or use a first-order method.",
+          "‘curvature_tolerance’, or use a first-order method.",
           products,
           dimension,
           needed / kGiB,

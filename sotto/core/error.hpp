@@ -22,10 +22,13 @@ enum class ErrorKind {
   kInternal,     ///< a bug
 };
 
-/// A failure. The text says what, the value, the rule and the remedy, and never quotes a row.
+/// A failure. The text says what, the value, the rule and the remedy, and never quotes a row. It
+/// names options in marks (core/option_names.hpp), which front ends spell out.
 struct Error {
   ErrorKind kind;
   std::string message;
+  /// The message is a list (core/text.hpp): its line breaks are the program's own.
+  bool is_list = false;
 };
 
 template <class T>

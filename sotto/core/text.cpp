@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <mutex>
 #include <utility>
 
 namespace sotto {
@@ -94,21 +93,10 @@ std::string on_one_line(std::string_view text) {
       text, [](std::uint32_t c) { return is_control(c) || is_unseen(c); }, as_bytes);
 }
 
-namespace {
-std::mutex list_lock;
-std::string last_list;  // NOLINT(cert-err58-cpp): an empty string does not throw
-}  // namespace
-
-std::string listed(const std::vector<std::string>& lines) {
+tl::unexpected<Error> fail_with_list(ErrorKind kind, const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + on_one_line(line);
-  const std::lock_guard guard(list_lock);
-  return last_list = text;
-}
-
-bool is_listed(std::string_view message) {
-  const std::lock_guard guard(list_lock);
-  return !message.empty() && message == last_list;
+  return tl::unexpected<Error>(Error{kind, std::move(text), true});
 }
 
 std::string escaped_json(std::string_view text) {

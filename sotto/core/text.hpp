@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sotto/core/error.hpp"
+
 namespace sotto {
 
 /// Text that may come from a file or an argument, for a terminal: control characters (but for line
@@ -15,10 +17,9 @@ std::string escaped(std::string_view text);
 /// a line of its own.
 std::string on_one_line(std::string_view text);
 
-/// Such parts as lines of one message, and whether a message is the last one that was made so: the
-/// only kind whose line breaks are the program's own.
-std::string listed(const std::vector<std::string>& lines);
-bool is_listed(std::string_view message);
+/// An error of several lines, each such a part: the only kind whose line breaks are the program's
+/// own.
+tl::unexpected<Error> fail_with_list(ErrorKind kind, const std::vector<std::string>& lines);
 
 /// The text of a JSON object, with the same characters as \uNNNN: it stays JSON.
 std::string escaped_json(std::string_view text);

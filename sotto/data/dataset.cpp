@@ -84,7 +84,7 @@ Expected<void> check_options(const ReadOptions& options) {
   if (options.row_norm != 0 && !(options.row_norm >= 1e-30 && options.row_norm <= 1e30))
     return fail(ErrorKind::kUsage,
                 fmt::format("row_norm must be finite and > 0 (1e-30 to 1e30), but is {}. Set "
-                            "--row-norm to the largest row norm to keep, for example 1.",
+                            "‘row_norm’ to the largest row norm to keep, for example 1.",
                             options.row_norm));
   if (options.labels == LabelKind::kBinary && !options.classes.empty() &&
       options.classes.size() != 2)
@@ -98,8 +98,8 @@ Expected<void> check_options(const ReadOptions& options) {
 Expected<void> check_dim(const ReadOptions& options, std::int64_t dim, const std::string& path) {
   if (options.dim == 0 || options.dim == dim) return {};
   return fail(ErrorKind::kUsage,
-              fmt::format("{}: the rows have {} features, as a header or schema says, but --dim is "
-                          "{}. Leave out --dim.",
+              fmt::format("{}: the rows have {} features, as a header or schema says, but ‘dim’ is "
+                          "{}. Leave out ‘dim’.",
                           path,
                           dim,
                           options.dim));
@@ -120,7 +120,7 @@ Expected<LabelMap> LabelMap::make(const ReadOptions& options,
       return fail(ErrorKind::kUsage, "a classifier needs at least two classes, but 1 is declared.");
     constexpr std::size_t kListed = 10;
     map.misfit_ = fmt::format(
-        "the label is not one of the declared classes ({}{}). Declare all classes with --classes",
+        "the label is not one of the declared classes ({}{}). Declare all classes with ‘classes’",
         fmt::join(
             map.names_.begin(),
             map.names_.begin() + static_cast<std::ptrdiff_t>(std::min(kListed, map.names_.size())),
@@ -133,11 +133,11 @@ Expected<LabelMap> LabelMap::make(const ReadOptions& options,
   return fail(
       ErrorKind::kUsage,
       fmt::format("{}: the classes must be declared. Taken from the rows they would tell about "
-                  "them. Give --classes, {}.",
+                  "them. Give ‘classes’, {}.",
                   path,
                   options.labels == LabelKind::kBinary
-                      ? "the negative one first, for example --classes 0,1"
-                      : "for example --classes 0,1,2 or --classes 0..9"));
+                      ? "the negative one first, for example ‘classes 0,1’"
+                      : "for example ‘classes 0,1,2’ or ‘classes 0..9’"));
 }
 
 std::optional<float> LabelMap::operator()(double label) const {

@@ -82,8 +82,8 @@ Expected<Dataset> load_table(const LoadOptions& options) {
   if (format != Format::kCsv && options.has_schema())
     return fail(
         ErrorKind::kUsage,
-        fmt::format("a schema describes a CSV file, but the format is {}. Leave out --schema "
-                    "or set --format csv.",
+        fmt::format("a schema describes a CSV file, but the format is {}. Leave out ‘schema’ "
+                    "or set ‘format csv’.",
                     format_name(format)));
   if (format == Format::kNpy || format == Format::kIdx) {
     SOTTO_ASSIGN(const auto pair, split_pair(options.path));
@@ -99,7 +99,7 @@ Expected<Dataset> load_table(const LoadOptions& options) {
           ErrorKind::kUsage,
           fmt::format("{}: a CSV file needs a schema that declares its columns, their bounds "
                       "and categories: taken from the rows they would leak. Give "
-                      "--schema FILE.toml (see docs/reference/schema.md).",
+                      "‘schema FILE.toml’ (see docs/reference/schema.md).",
                       options.path));
     SOTTO_ASSIGN(const Schema schema, read_schema(options));
     return read_csv(options.path, schema, options);

@@ -25,11 +25,11 @@ Expected<void> Refusals::settle(Misfits misfits) const {
   lines.push_back(fmt::format(
       "{}: {} not fit what is declared{}. Nothing was charged. This list is for the "
       "holder of the data, not for release: correct the file or the declaration, or "
-      "let such rows count as empty with --no-refusals.",
+      "let such rows count as empty with ‘no_refusals’.",
       path_,
       total_ == 1 ? "1 row does" : fmt::format("{} rows do", total_),
       total_ > std::ssize(texts_) ? fmt::format("; the first {} are shown", texts_.size()) : ""));
-  return fail(ErrorKind::kBadData, listed(lines));
+  return fail_with_list(ErrorKind::kBadData, lines);
 }
 
 }  // namespace sotto

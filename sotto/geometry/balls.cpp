@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/geometry/constraint_set.hpp"
 #include "sotto/geometry/threshold.hpp"
 
@@ -16,8 +16,6 @@ namespace {
 
 using internal::shrink;
 using internal::simplex_threshold;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class L2Ball final : public ConstraintSet {
  public:

@@ -4,18 +4,15 @@
 
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <sstream>
 #include <vector>
 
 #include "sotto/core/file.hpp"
-#include "sotto/core/parse_number.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 constexpr std::string_view kForms =
     "none, l2:RADIUS, l1:RADIUS, simplex or simplex:SUM, box:LOW,HIGH, linf:RADIUS, "
@@ -23,7 +20,7 @@ constexpr std::string_view kForms =
 
 tl::unexpected<Error> refuse(std::string_view text, std::string_view why) {
   return fail(ErrorKind::kUsage,
-              fmt::format("the constraint '{}' {}. Set --constraint to {}.", text, why, kForms));
+              fmt::format("the constraint '{}' {}. Set ‘constraint’ to {}.", text, why, kForms));
 }
 
 /// Larger ones have no squares.
@@ -34,7 +31,7 @@ constexpr std::string_view kPolytope = "polytope:";
 std::optional<double> parse_bound(std::string_view text) {
   if (text == "inf" || text == "+inf") return kInfinity;
   if (text == "-inf") return -kInfinity;
-  return internal::parse_number(text);
+  return finite_in(text);
 }
 
 Expected<ConstraintPtr> read_polytope(std::string_view text, const std::string& path) {
@@ -100,7 +97,7 @@ Expected<ConstraintPtr> parse_constraint(std::string_view text) {
     return read_polytope(text, files[0]);
   }
   const auto comma = rest.find(',');
-  const auto first = internal::parse_number(rest.substr(0, comma));
+  const auto first = finite_in(rest.substr(0, comma));
   if (name == "l2" || name == "l1" || name == "linf" || name == "simplex") {
     if (!first || comma != std::string_view::npos) return refuse(text, "needs one finite number");
     if (*first < 0) return refuse(text, "is empty: its size is negative");
@@ -121,9 +118,8 @@ Expected<ConstraintPtr> parse_constraint(std::string_view text) {
     return box(*low, *high);
   }
   if (name == "group-l1") {
-    const auto size = comma == std::string_view::npos
-                          ? std::nullopt
-                          : internal::parse_number(rest.substr(comma + 1));
+    const auto size =
+        comma == std::string_view::npos ? std::nullopt : finite_in(rest.substr(comma + 1));
     if (!first || !size || *size < 1 || *size != std::floor(*size) || *size > 0x1p40)
       return refuse(text, "needs a radius and a whole number >= 1, the size of a group");
     if (*first < 0) return refuse(text, "is empty: its radius is negative");

@@ -4,16 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/geometry/constrained_prox.hpp"
 #include "sotto/geometry/threshold.hpp"
 
 namespace sotto {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class EuclideanIterate final : public MirrorIterate {
  public:
@@ -24,7 +22,7 @@ class EuclideanIterate final : public MirrorIterate {
     w_ -= step * gradient;
     prox_.apply(step, w_);
   }
-  std::string_view name() const override { return "euclidean"; }
+  MirrorMap map() const override { return MirrorMap::kEuclidean; }
   double modulus() const override { return 1; }
   bool in_l1() const override { return false; }
   void archive(Archive& state) override { state("w", w_); }
@@ -80,7 +78,7 @@ class PNormIterate final : public MirrorIterate {
     w_ = at(high);
   }
 
-  std::string_view name() const override { return "pnorm"; }
+  MirrorMap map() const override { return MirrorMap::kPNorm; }
   /// 1 in the q-norm, and ‖w‖₁ <= d^(1-1/q) ‖w‖_q.
   double modulus() const override {
     return std::pow(static_cast<double>(w_.size()), -2 * (1 - 1 / q_));
@@ -115,7 +113,7 @@ class EntropyIterate final : public MirrorIterate {
     if (both_signs_) logs_.segment(d, d) += step * (gradient - penalty_);
     update();
   }
-  std::string_view name() const override { return "entropy"; }
+  MirrorMap map() const override { return MirrorMap::kEntropy; }
   /// Pinsker's inequality on a simplex of sum `scale`.
   double modulus() const override { return 1 / scale_; }
   bool in_l1() const override { return true; }
@@ -149,46 +147,45 @@ class EntropyIterate final : public MirrorIterate {
   Vector logs_;
 };
 
-tl::unexpected<Error> refuse(std::string_view map, std::string_view why) {
-  return fail(ErrorKind::kUsage, fmt::format("the mirror map {} {}.", map, why));
+tl::unexpected<Error> refuse(MirrorMap map, std::string_view why) {
+  return fail(ErrorKind::kUsage,
+              fmt::format("the mirror map {} {}.", name_of(map, kMirrorMaps), why));
 }
 
 }  // namespace
 
-Expected<std::unique_ptr<MirrorIterate>> MirrorIterate::make(std::string_view map,
+Expected<std::unique_ptr<MirrorIterate>> MirrorIterate::make(MirrorMap map,
                                                              const ConstraintPtr& set,
                                                              const Regularizer& regularizer,
                                                              const Vector& start) {
   const std::int64_t d = start.size();
   const bool simplex = set && set->kind() == SetKind::kSimplex;
   const bool l1 = set && set->kind() == SetKind::kL1Ball;
-  if (map == "auto") map = simplex ? "entropy" : l1 ? "pnorm" : "euclidean";
-  if (map == "euclidean") {
+  if (map == MirrorMap::kAuto)
+    map = simplex ? MirrorMap::kEntropy : l1 ? MirrorMap::kPNorm : MirrorMap::kEuclidean;
+  if (map == MirrorMap::kEuclidean) {
     SOTTO_ASSIGN(ConstrainedProx prox, ConstrainedProx::make(set, regularizer));
     return std::make_unique<EuclideanIterate>(std::move(prox), start);
   }
   if (regularizer.kind() == RegularizerKind::kGroupL1)
     return refuse(map,
                   "has no closed step for group l1, which is not a sum over coordinates; use "
-                  "--mirror euclidean");
-  if (map == "pnorm") {
+                  "‘mirror euclidean’");
+  if (map == MirrorMap::kPNorm) {
     if (set && !l1)
       return refuse(map,
-                    "projects in closed form onto l1 balls only; use --constraint l1:RADIUS, or "
-                    "--mirror euclidean");
+                    "projects in closed form onto l1 balls only; use ‘constraint l1:RADIUS’, or "
+                    "‘mirror euclidean’");
     const double radius = l1 ? set->largest_l1(d) : kInfinity;
     return std::make_unique<PNormIterate>(radius, regularizer, start);
   }
-  if (map == "entropy") {
-    if (!simplex && !l1)
-      return refuse(map,
-                    "lives on a simplex or an l1 ball; use --constraint simplex or l1:RADIUS, or "
-                    "--mirror euclidean");
-    if (l1 && start.lpNorm<1>() > 0)
-      return refuse(map, "on an l1 ball starts at 0; use --start zero");
-    return std::make_unique<EntropyIterate>(l1, set->largest_l1(d), regularizer, start);
-  }
-  return refuse(map, "is unknown; known maps: auto, euclidean, pnorm, entropy");
+  if (!simplex && !l1)
+    return refuse(map,
+                  "lives on a simplex or an l1 ball; use ‘constraint simplex’ or l1:RADIUS, or "
+                  "‘mirror euclidean’");
+  if (l1 && start.lpNorm<1>() > 0)
+    return refuse(map, "on an l1 ball starts at 0; use ‘start zero’");
+  return std::make_unique<EntropyIterate>(l1, set->largest_l1(d), regularizer, start);
 }
 
 }  // namespace sotto

@@ -1,16 +1,22 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <string_view>
 
 #include "sotto/core/archive.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
 #include "sotto/core/vector.hpp"
 #include "sotto/geometry/constraint_set.hpp"
 #include "sotto/geometry/regularizer.hpp"
 
 namespace sotto {
+
+/// kAuto: entropy on a simplex, pnorm on an l1 ball, else euclidean.
+enum class MirrorMap { kAuto, kEuclidean, kPNorm, kEntropy };
+inline constexpr Named<MirrorMap> kMirrorMaps[] = {{MirrorMap::kAuto, "auto"},
+                                                   {MirrorMap::kEuclidean, "euclidean"},
+                                                   {MirrorMap::kPNorm, "pnorm"},
+                                                   {MirrorMap::kEntropy, "entropy"}};
 
 /// Mirror descent's iterate: where it is, and how it moves by
 ///   argmin_u ⟨g, u⟩ + s(u) + B(u, w) / step over the set,
@@ -28,9 +34,8 @@ namespace sotto {
 /// Costs O(d) a step (pnorm: times about 60 where the ball is active).
 class MirrorIterate {
  public:
-  /// `map`: auto (entropy on a simplex, pnorm on an l1 ball, else euclidean) or a name. Fails
-  /// (kUsage) where the map does not fit the set or the regularizer, with the reason.
-  static Expected<std::unique_ptr<MirrorIterate>> make(std::string_view map,
+  /// Fails (kUsage) where the map does not fit the set or the regularizer, with the reason.
+  static Expected<std::unique_ptr<MirrorIterate>> make(MirrorMap map,
                                                        const ConstraintPtr& set,
                                                        const Regularizer& regularizer,
                                                        const Vector& start);
@@ -39,7 +44,7 @@ class MirrorIterate {
   virtual const Vector& w() const = 0;
   /// `gradient` includes the regularizer's smooth part.
   virtual void move(const Vector& gradient, double step) = 0;
-  virtual std::string_view name() const = 0;
+  virtual MirrorMap map() const = 0;
   /// Strong convexity of ψ, and in which norm.
   virtual double modulus() const = 0;
   virtual bool in_l1() const = 0;

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
-#include "sotto/core/parse_number.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/geometry/threshold.hpp"
 
 namespace sotto {
@@ -25,10 +25,9 @@ constexpr std::array<std::pair<std::string_view, Kind>, 5> kNames{{{"l2", Kind::
 /// elastic:LAMBDA,MU and group-l1:LAMBDA,SIZE.
 Expected<Regularizer> parse_pair(Kind kind, std::string_view name, std::string_view numbers) {
   const auto comma = numbers.find(',');
-  const auto first = internal::parse_number(numbers.substr(0, comma));
-  const auto second = comma == std::string_view::npos
-                          ? std::nullopt
-                          : internal::parse_number(numbers.substr(comma + 1));
+  const auto first = finite_in(numbers.substr(0, comma));
+  const auto second =
+      comma == std::string_view::npos ? std::nullopt : finite_in(numbers.substr(comma + 1));
   const bool elastic = kind == Kind::kElastic;
   const bool fine =
       first && second && *first >= 0 &&
@@ -36,7 +35,7 @@ Expected<Regularizer> parse_pair(Kind kind, std::string_view name, std::string_v
   if (!fine)
     return fail(ErrorKind::kUsage,
                 fmt::format("the regularizer {} needs two numbers, {}, but has '{}'. Set "
-                            "--regularizer {}.",
+                            "‘regularizer {}’.",
                             name,
                             elastic ? "lambda >= 0 and mu >= 0"
                                     : "lambda >= 0 and the whole size of a group",
@@ -77,23 +76,23 @@ Expected<Regularizer> Regularizer::parse(std::string_view text) {
       kNames.begin(), kNames.end(), [&](const auto& entry) { return entry.first == name; });
   if (known == kNames.end())
     return fail(ErrorKind::kUsage,
-                fmt::format("unknown regularizer '{}'. Set --regularizer to none, l2:LAMBDA, "
+                fmt::format("unknown regularizer '{}'. Set ‘regularizer’ to none, l2:LAMBDA, "
                             "l1:LAMBDA, nonconvex:LAMBDA, elastic:LAMBDA,MU or "
                             "group-l1:LAMBDA,SIZE, for example l2:1e-4.",
                             text));
   if (colon == std::string_view::npos)
     return fail(ErrorKind::kUsage,
-                fmt::format("the regularizer {0} needs its weight lambda. Set --regularizer "
+                fmt::format("the regularizer {0} needs its weight lambda. Set ‘regularizer’ "
                             "{0}:LAMBDA, for example {0}:1e-4.",
                             name));
   const auto number = text.substr(colon + 1);
   if (known->second == Kind::kElastic || known->second == Kind::kGroupL1)
     return parse_pair(known->second, name, number);
-  const auto lambda = internal::parse_number(number);
+  const auto lambda = finite_in(number);
   if (!lambda || *lambda < 0)
     return fail(ErrorKind::kUsage,
                 fmt::format("the lambda of the regularizer {0} must be finite and >= 0, but is "
-                            "'{1}'. Set --regularizer {0}:LAMBDA, for example {0}:1e-4.",
+                            "'{1}'. Set ‘regularizer {0}:LAMBDA’, for example {0}:1e-4.",
                             name,
                             number));
   return Regularizer(known->second, *lambda);

@@ -66,12 +66,12 @@ void decide(Certificate& certificate) {
   const bool slope = certificate.gradient_upper <= certificate.gradient_tolerance;
   const bool curvature = certificate.curvature_lower >= -certificate.curvature_tolerance;
   if (slope && curvature) {
-    certificate.verdict = "certified";
+    certificate.verdict = Certificate::Verdict::kCertified;
   } else if (certificate.gradient_floor > certificate.gradient_tolerance ||
              certificate.curvature_floor > certificate.curvature_tolerance) {
-    certificate.verdict = "below the noise floor";
+    certificate.verdict = Certificate::Verdict::kBelowNoise;
   } else {
-    certificate.verdict = "not certified";
+    certificate.verdict = Certificate::Verdict::kNotCertified;
   }
 }
 
@@ -79,7 +79,7 @@ std::string to_string(const Certificate& c) {
   std::string text = fmt::format("({:.4g}, {:.4g})-second-order point: {}",
                                  c.gradient_tolerance,
                                  c.curvature_tolerance,
-                                 c.verdict);
+                                 to_string(c.verdict));
   if (!c.reason.empty()) return text + " (" + c.reason + ")";
   return text + fmt::format(
                     " at confidence {:.4g}: |gradient| <= {:.4g} (noise floor {:.4g}), "

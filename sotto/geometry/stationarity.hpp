@@ -3,6 +3,9 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
+
+#include "sotto/core/names.hpp"
 
 namespace sotto {
 
@@ -29,6 +32,12 @@ double symmetric_noise_bound(double sigma, std::int64_t dimension, double miss);
 /// smallest eigenvalue of the Hessian at least curvature_lower, both together with probability
 /// `confidence` over the noise.
 struct Certificate {
+  enum class Verdict {
+    kCertified,
+    kNotCertified,
+    kBelowNoise,  ///< no point could be certified with this noise
+    kRefused,     ///< no valid statement, see `reason`
+  };
   double confidence = 0;
   double gradient_tolerance = 0;
   double curvature_tolerance = 0;
@@ -39,11 +48,17 @@ struct Certificate {
   double curvature_lower = -std::numeric_limits<double>::infinity();
   double curvature_floor = 0;  ///< the noise's part of it; 0 if algebra alone gives the bound
   bool curvature_by_algebra = false;  ///< holds everywhere, without looking at data
-  /// certified; not certified; below the noise floor: no point could be certified with this noise;
-  /// refused: no valid statement, see `reason`.
-  std::string verdict;
+  Verdict verdict = Verdict::kNotCertified;
   std::string reason;
 };
+inline constexpr Named<Certificate::Verdict> kVerdicts[] = {
+    {Certificate::Verdict::kCertified, "certified"},
+    {Certificate::Verdict::kNotCertified, "not certified"},
+    {Certificate::Verdict::kBelowNoise, "below the noise floor"},
+    {Certificate::Verdict::kRefused, "refused"}};
+constexpr std::string_view to_string(Certificate::Verdict verdict) {
+  return name_of(verdict, kVerdicts);
+}
 
 /// Sets the verdict from the numbers.
 void decide(Certificate& certificate);

@@ -4,17 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <utility>
 
 #include "sotto/core/check.hpp"
-#include "sotto/core/parse_number.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // max of p(1-p)|2p-1| over p in [0, 1]: 1 / (6√3).
 constexpr double kSigmoidSecond = 0.096225044864937627;
 constexpr std::string_view kOwn = "own:";
@@ -112,17 +110,17 @@ Expected<LossSpec> parse_loss(std::string_view text) {
                                    {"phase-retrieval", LossKind::kPhaseRetrieval}}) {
     if (!text.starts_with(name) || text.substr(name.size(), 1) != ":") continue;
     const std::string_view number = text.substr(name.size() + 1);
-    const auto threshold = internal::parse_number(number);
+    const auto threshold = finite_in(number);
     if (!threshold || !(*threshold > 0))
       return fail(ErrorKind::kUsage,
                   fmt::format("the threshold of {0} must be finite and > 0, but is '{1}'. Set "
-                              "--loss {0}:THRESHOLD, for example {0}:1.",
+                              "‘loss {0}:THRESHOLD’, for example {0}:1.",
                               name,
                               number));
     return LossSpec{kind, *threshold};
   }
   return fail(ErrorKind::kUsage,
-              fmt::format("unknown loss '{}'. Set --loss to logistic, sigmoid, squared, huber, "
+              fmt::format("unknown loss '{}'. Set ‘loss’ to logistic, sigmoid, squared, huber, "
                           "huber:THRESHOLD, phase-retrieval or phase-retrieval:THRESHOLD.",
                           text));
 }

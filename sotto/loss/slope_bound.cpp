@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <queue>
+
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
@@ -16,7 +17,6 @@ constexpr double kRoundUp = 1 + 1e-10;
 // What a computed slope or loss may be off, for each unit of 1 + R‖w‖: the rounding of a margin
 // below d = 10^5, and of the loss itself, many times over.
 constexpr double kValueRounding = 1e-10;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double sigmoid(double x) {
   return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));

@@ -40,7 +40,7 @@ Expected<void> check_carried(const CanonicalEvent& releases, std::int64_t values
     if (!is_carried(term, count))
       return fail(ErrorKind::kBudget,
                   fmt::format("the release {} is beyond what the noise sampler's grid can carry in "
-                              "{} numbers. Nothing was released for it. Use another --epsilon, or "
+                              "{} numbers. Nothing was released for it. Use another ‘epsilon’, or "
                               "less extreme options.",
                               to_string(term),
                               values));

@@ -70,7 +70,7 @@ Expected<PrivacyStatement> privacy_from_json(const nlohmann::json& json) {
 }
 
 nlohmann::json to_json(const Certificate& c) {
-  return {{"verdict", c.verdict},
+  return {{"verdict", to_string(c.verdict)},
           {"reason", c.reason},
           {"confidence", c.confidence},
           {"gradient_tolerance", c.gradient_tolerance},
@@ -83,9 +83,11 @@ nlohmann::json to_json(const Certificate& c) {
           {"curvature_by_algebra", c.curvature_by_algebra}};
 }
 
-Certificate certificate_from_json(const nlohmann::json& json) {
+Expected<Certificate> certificate_from_json(const nlohmann::json& json) {
   Certificate c;
-  c.verdict = json.at("verdict").get<std::string>();
+  SOTTO_ASSIGN(
+      c.verdict,
+      named_in_file("a certificate's verdict", json.at("verdict").get<std::string>(), kVerdicts));
   c.reason = json.at("reason").get<std::string>();
   c.confidence = json.at("confidence").get<double>();
   c.gradient_tolerance = json.at("gradient_tolerance").get<double>();
@@ -93,7 +95,8 @@ Certificate certificate_from_json(const nlohmann::json& json) {
   c.gradient_norm = json.at("gradient_norm").get<double>();
   // Nothing was found where a bound is null, or where version 0.2.0 wrote 0 beside a refusal.
   const auto bound = [&](const char* name, double& value) {
-    if (const auto& written = json.at(name); c.verdict != "refused" && !written.is_null())
+    if (const auto& written = json.at(name);
+        c.verdict != Certificate::Verdict::kRefused && !written.is_null())
       value = written.get<double>();
   };
   bound("gradient_upper", c.gradient_upper);
@@ -142,8 +145,9 @@ Expected<Model> model_from_text(const std::string& text, const std::string& path
     model.schema = json.at("schema").get<std::string>();
     model.network = json.value("network", "");
     SOTTO_ASSIGN(model.privacy, privacy_from_json(json.at("privacy")));
-    if (json.contains("certificate"))
-      model.certificate = certificate_from_json(json.at("certificate"));
+    if (json.contains("certificate")) {
+      SOTTO_ASSIGN(model.certificate, certificate_from_json(json.at("certificate")));
+    }
     const auto weights = json.at("weights").get<std::vector<double>>();
     model.w = Eigen::Map<const Vector>(weights.data(), static_cast<Eigen::Index>(weights.size()));
     return model;

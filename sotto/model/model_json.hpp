@@ -14,7 +14,7 @@ nlohmann::json to_json(const PrivacyStatement& statement);
 Expected<PrivacyStatement> privacy_from_json(const nlohmann::json& json);
 
 nlohmann::json to_json(const Certificate& certificate);
-Certificate certificate_from_json(const nlohmann::json& json);
+Expected<Certificate> certificate_from_json(const nlohmann::json& json);
 
 nlohmann::json to_json(const Metrics& metrics);
 

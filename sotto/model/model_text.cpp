@@ -93,7 +93,7 @@ std::string certificate_text(const Certificate& c) {
   members.add("gradient_tolerance", c.gradient_tolerance);
   members.add("gradient_upper", c.gradient_upper);
   members.add("reason", c.reason);
-  members.add("verdict", c.verdict);
+  members.add("verdict", to_string(c.verdict));
   return members.end();
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 
+#include "sotto/core/capabilities.hpp"
 #include "sotto/core/private_count.hpp"
 
 namespace sotto {
@@ -32,6 +33,11 @@ class Engine {
 
   virtual ~Engine() = default;
 
+  /// What else than these it can do; to ask for anything that is not in it is a bug.
+  virtual Capabilities offers() const {
+    return {Capability::kGradients, Capability::kCoordinates, Capability::kLosses};
+  }
+
   virtual PrivateCount units() const = 0;
   virtual std::int64_t parameters() const = 0;
   /// Largest count of a block; sized so that a block's rows stay in the cache. Decides how fast
@@ -57,7 +63,6 @@ class Engine {
 
   /// Gradients at two points in one visit of the rows. An example's two pieces are its gradient
   /// g(w) and the difference g(w) - g(before).
-  virtual bool has_gradient_pairs() const { return false; }
   virtual void evaluate_gradient_pairs(const Block& block,
                                        std::span<const double> w,
                                        std::span<const double> before,
@@ -93,7 +98,6 @@ class Engine {
   /// Sums of gradients as integers, by coordinate, for models whose examples depend on w through
   /// one number each, the prediction, that the caller keeps (oracle/coordinate_sums.hpp). Blocks
   /// are of consecutive examples; predictions and norms are the block's.
-  virtual bool has_predictions() const { return false; }
   virtual void evaluate_predictions(const Block& block,
                                     std::span<const double> w,
                                     Workspace& workspace,
@@ -125,8 +129,7 @@ class Engine {
 
   /// As for gradients, with the Frobenius norm of each example's Hessian; `sum` is the dense
   /// parameters x parameters matrix, of which only the lower triangle (row >= column, row-major) is
-  /// written. Engines without Hessians return false from has_hessian().
-  virtual bool has_hessian() const { return false; }
+  /// written.
   virtual void evaluate_hessians(const Block& block,
                                  std::span<const double> w,
                                  Workspace& workspace,

@@ -237,6 +237,17 @@ void GlmEngine::evaluate_gradients_and_hessians(const Block& block,
   derive(Order::kHessian, s, hessian_norms);
 }
 
+Capabilities GlmEngine::offers() const {
+  const Capabilities all = {Capability::kGradients,
+                            Capability::kPairs,
+                            Capability::kCoordinates,
+                            Capability::kHessians,
+                            Capability::kLosses,
+                            Capability::kPredictions};
+  // All rows of a person have several predictions.
+  return table_.has_units() ? all.without({Capability::kPredictions}) : all;
+}
+
 bool GlmEngine::is_convex() const {
   const LossInfo info = loss_info(loss_);
   return info.proven && info.inf_second >= 0;

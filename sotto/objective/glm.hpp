@@ -33,6 +33,7 @@ class GlmEngine final : public Engine {
             const LossSpec& loss,
             const glm_kernels::Kernels& kernels = glm_kernels::fastest());
 
+  Capabilities offers() const override;
   PrivateCount units() const override { return table_.units(); }
   std::span<const std::uint8_t> null_units() const override { return table_.null_units(); }
   std::int64_t parameters() const override { return table_.dim(); }
@@ -46,7 +47,6 @@ class GlmEngine final : public Engine {
   void add_gradients(Workspace& workspace,
                      std::span<const double> weights,
                      std::span<double> sum) const override;
-  bool has_gradient_pairs() const override { return true; }
   void evaluate_gradient_pairs(const Block& block,
                                std::span<const double> w,
                                std::span<const double> before,
@@ -61,7 +61,6 @@ class GlmEngine final : public Engine {
                           std::span<double> sum) const override;
   bool is_linear_within(double norm) const override;
   /// Where units are rows: glm_coordinates.cpp.
-  bool has_predictions() const override { return !table_.has_units(); }
   void evaluate_predictions(const Block& block,
                             std::span<const double> w,
                             Workspace& workspace,
@@ -84,7 +83,6 @@ class GlmEngine final : public Engine {
                        std::span<const double> w,
                        Workspace& workspace,
                        std::span<double> losses) const override;
-  bool has_hessian() const override { return true; }
   void evaluate_hessians(const Block& block,
                          std::span<const double> w,
                          Workspace& workspace,

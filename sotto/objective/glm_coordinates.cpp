@@ -56,7 +56,7 @@ void GlmEngine::evaluate_predictions(const Block& block,
                                      std::span<const double> w,
                                      Workspace& workspace,
                                      std::span<double> predictions) const {
-  SOTTO_CHECK(has_predictions() && !block.index);
+  SOTTO_CHECK(offers().has(Capability::kPredictions) && !block.index);
   auto& s = static_cast<Scratch&>(workspace);
   predict(block, w, s);
   std::copy(s.predictions.begin(), s.predictions.end(), predictions.begin());
@@ -67,7 +67,7 @@ void GlmEngine::move_predictions(const Block& block,
                                  std::int64_t coordinate,
                                  double step,
                                  std::span<double> predictions) const {
-  SOTTO_CHECK(has_predictions() && !block.index);
+  SOTTO_CHECK(offers().has(Capability::kPredictions) && !block.index);
   const auto count = to_size(block.count);
   if (!table_.sparse()) {
     for (std::size_t k = 0; k < count; ++k) {
@@ -100,7 +100,7 @@ void GlmEngine::evaluate_max_norms(const Block& block,
                                    std::span<const double> predictions,
                                    Workspace& workspace,
                                    std::span<double> norms) const {
-  SOTTO_CHECK(has_predictions() && !block.index);
+  SOTTO_CHECK(offers().has(Capability::kPredictions) && !block.index);
   auto& s = static_cast<Scratch&>(workspace);
   select_rows(block, s);
   s.coefficients.resize(to_size(s.row_count));
@@ -120,7 +120,8 @@ void GlmEngine::add_on_grid(Workspace& workspace,
                             double scale,
                             std::int64_t limit,
                             std::span<std::int64_t> sums) const {
-  SOTTO_CHECK(has_predictions() && static_cast<std::int64_t>(sums.size()) == parameters());
+  SOTTO_CHECK(offers().has(Capability::kPredictions) &&
+              static_cast<std::int64_t>(sums.size()) == parameters());
   SOTTO_CHECK(limit < std::int64_t{1} << 50);
   auto& s = static_cast<Scratch&>(workspace);
   SOTTO_CHECK(static_cast<std::int64_t>(s.coefficients.size()) == s.row_count);

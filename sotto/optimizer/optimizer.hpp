@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/run_words.hpp"
 #include "sotto/core/vector.hpp"
 #include "sotto/geometry/stationarity.hpp"
 #include "sotto/oracle/api/observer.hpp"
@@ -30,24 +30,6 @@ struct GapCertificate {
   double half_width = 0;
   double confidence = 0.95;
 };
-
-/// Why a run made no further step.
-enum class StopReason { kPlanComplete, kStoppedEarly, kBudgetSpent, kPointFound };
-
-/// As the run record has it.
-constexpr std::string_view to_string(StopReason why) {
-  switch (why) {
-    case StopReason::kPlanComplete:
-      return "plan complete";
-    case StopReason::kStoppedEarly:
-      return "stopped early";
-    case StopReason::kBudgetSpent:
-      return "budget spent";
-    case StopReason::kPointFound:
-      return "second-order point found";
-  }
-  return "";
-}
 
 struct OptimizerResult {
   Vector w;

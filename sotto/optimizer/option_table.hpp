@@ -1,185 +1,169 @@
 #pragma once
 
-#include <fmt/format.h>
-
-#include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/core/run_words.hpp"
 
 namespace sotto {
 
 /// One option as users see it; `sotto methods NAME`, the docs and later the Python signatures are
 /// made from it.
 struct OptionInfo {
-  std::string name;           ///< snake_case; `--step-size` on the command line
+  std::string name;           ///< snake_case; each front end has its own way to write it
   std::string type;           ///< integer, number, or the list of words
   std::string default_value;  ///< `auto` if it follows from public facts
   std::string meaning;
 };
 
-/// A setting of a run and where it came from.
-struct Setting {
-  std::string name;
-  std::string value;
-  std::string origin;  ///< `given`, `default`, or `rule: …` (from public facts)
-};
-
-/// `step_size` as users write it: `--step-size`.
-inline std::string dashed(std::string_view name) {
-  std::string text = "--" + std::string(name);
-  for (char& c : text)
-    if (c == '_') c = '-';
-  return text;
-}
-
 using GivenOptions = std::vector<std::pair<std::string, std::string>>;
 
-/// Ties the fields of a plain Options struct to names, texts and parsers.
-template <class Options>
-class OptionTable {
+/// An end of a range: the number itself belongs to it unless it is `above` or `below`.
+struct RangeEnd {
+  RangeEnd(double number, bool is_open = false) : value(number), open(is_open) {}
+  double value;
+  bool open;
+};
+inline RangeEnd above(double value) { return {value, true}; }
+inline RangeEnd below(double value) { return {value, true}; }
+
+/// A usage error: ‘steps’ must lie between 1 and 10, but is 11.
+tl::unexpected<Error> refused(std::string_view option,
+                              std::string_view rule,
+                              std::string_view value);
+
+/// What an OptionTable does whatever its struct is: fields are reached through `Slot`s.
+class OptionList {
  public:
-  OptionTable& integer(std::string name,
-                       std::optional<std::int64_t> Options::*field,
-                       std::string meaning) {
-    return add(std::move(name), "integer", std::move(meaning), field, parse_number<std::int64_t>);
-  }
-  OptionTable& integer(std::string name, std::int64_t Options::*field, std::string meaning) {
-    return add(std::move(name), "integer", std::move(meaning), field, parse_number<std::int64_t>);
-  }
-  OptionTable& number(std::string name,
-                      std::optional<double> Options::*field,
-                      std::string meaning) {
-    return add(std::move(name), "number", std::move(meaning), field, parse_number<double>);
-  }
-  OptionTable& number(std::string name, double Options::*field, std::string meaning) {
-    return add(std::move(name), "number", std::move(meaning), field, parse_number<double>);
-  }
-  /// One of a list of words.
-  OptionTable& word(std::string name,
-                    std::string Options::*field,
-                    std::vector<std::string> words,
-                    std::string meaning) {
-    std::string type;
-    for (const auto& each : words) type += (type.empty() ? "" : "|") + each;
-    auto read = [words, type](std::string_view text) -> Expected<std::string> {
-      for (const auto& each : words)
-        if (each == text) return each;
-      return fail(ErrorKind::kUsage, fmt::format("must be one of {}", type));
-    };
-    return add(std::move(name), type, std::move(meaning), field, read);
-  }
-
-  std::vector<OptionInfo> infos() const {
-    std::vector<OptionInfo> infos;
-    for (const auto& entry : entries_) {
-      infos.push_back(entry.info);
-      infos.back().default_value = entry.show(Options{}).value_or("auto");
-    }
-    return infos;
-  }
-
   bool knows(std::string_view name) const { return find(name) != nullptr; }
 
-  /// Options{} with the given texts parsed in.
+ protected:
+  template <class T>
+  struct Slot {
+    std::function<void(void*, T)> store;
+    std::function<std::optional<T>(const void*)> load;
+  };
+  struct Words {
+    std::vector<std::string> names;
+    Slot<std::size_t> slot;  ///< by number in `names`
+  };
+  struct Entry {
+    OptionInfo info;
+    std::variant<Slot<std::int64_t>, Slot<double>, Words> field;
+    std::optional<std::pair<RangeEnd, RangeEnd>> range = {};
+  };
+
+  void add(std::string name, std::string meaning, Slot<std::int64_t> slot);
+  void add(std::string name, std::string meaning, Slot<double> slot);
+  void add(std::string name, std::string meaning, Words words);
+  void limit_last(RangeEnd low, RangeEnd high);
+
+  std::vector<OptionInfo> infos(const void* defaults) const;
+  Expected<void> parse(const GivenOptions& given, void* options) const;
+  std::vector<Setting> settings(const void* before,
+                                const void* resolved,
+                                const GivenOptions& given) const;
+
+ private:
+  const Entry* find(std::string_view name) const;
+
+  std::vector<Entry> entries_;
+};
+
+/// Ties the fields of a plain Options struct to names, texts, ranges and words. A range belongs to
+/// the option before it.
+///
+///   table.integer("steps", &O::steps, "number of steps T").range(1, 1000)
+///       .number("momentum", &O::momentum, "heavy-ball momentum").range(0, below(1))
+///       .choice("start", &O::start, {{Start::kZero, "zero"}, {Start::kCenter, "center"}}, "…");
+template <class Options>
+class OptionTable : public OptionList {
+ public:
+  template <class Field, class Base>
+  OptionTable& integer(std::string name, Field Base::*field, std::string meaning) {
+    add(std::move(name), std::move(meaning), slot<std::int64_t>(field));
+    return *this;
+  }
+  template <class Field, class Base>
+  OptionTable& number(std::string name, Field Base::*field, std::string meaning) {
+    add(std::move(name), std::move(meaning), slot<double>(field));
+    return *this;
+  }
+  /// One of some words, each a value of an enum (or of bool).
+  template <class E, class Base, std::size_t N>
+  OptionTable& choice(std::string name,
+                      E Base::*field,
+                      const Named<std::type_identity_t<E>> (&words)[N],
+                      std::string meaning) {
+    std::vector<E> values;
+    Words all;
+    for (const auto& each : words) {
+      values.push_back(each.value);
+      all.names.emplace_back(each.name);
+    }
+    all.slot.store = [field, values](void* options, std::size_t k) {
+      static_cast<Options*>(options)->*field = values[k];
+    };
+    all.slot.load = [field, values](const void* options) -> std::optional<std::size_t> {
+      for (std::size_t k = 0; k < values.size(); ++k)
+        if (values[k] == static_cast<const Options*>(options)->*field) return k;
+      return std::nullopt;
+    };
+    add(std::move(name), std::move(meaning), std::move(all));
+    return *this;
+  }
+
+  OptionTable& range(RangeEnd low, RangeEnd high) {
+    limit_last(low, high);
+    return *this;
+  }
+  OptionTable& at_least(double low) { return range(low, kForever); }
+  /// Finite and > 0.
+  OptionTable& positive() { return range(above(0), below(kForever)); }
+
+  std::vector<OptionInfo> infos() const {
+    const Options defaults;
+    return OptionList::infos(&defaults);
+  }
+
+  /// Options{} with the given texts parsed in, each within its range.
   Expected<Options> parse(const GivenOptions& given) const {
     Options options;
-    for (const auto& [name, text] : given) {
-      const Entry* entry = find(name);
-      if (!entry) return unknown(name);
-      if (auto set = entry->set(options, text); !set)
-        return fail(ErrorKind::kUsage,
-                    fmt::format("{} {}, but is '{}'.", dashed(name), set.error().message, text));
-    }
+    SOTTO_TRY(OptionList::parse(given, &options));
     return options;
   }
 
-  /// Every option's value, and whether it was given, a default, or chosen by `rule` (where `before`
+  /// Every option's value, and whether it was given, a default, or chosen by a rule (where `before`
   /// had none, or another one, e.g. `auto`).
   std::vector<Setting> settings(const Options& before,
                                 const Options& resolved,
                                 const GivenOptions& given) const {
-    std::vector<Setting> settings;
-    for (const auto& entry : entries_) {
-      bool was_given = false;
-      for (const auto& [name, text] : given) was_given = was_given || name == entry.info.name;
-      const auto asked = entry.show(before);
-      const auto value = entry.show(resolved);
-      const bool unchanged = asked && asked == value;
-      settings.push_back({entry.info.name,
-                          value.value_or("none"),
-                          was_given   ? "given"
-                          : unchanged ? "default"
-                                      : "rule"});
-    }
-    return settings;
+    return OptionList::settings(&before, &resolved, given);
   }
 
  private:
-  struct Entry {
-    OptionInfo info;
-    std::function<Expected<void>(Options&, std::string_view)> set;
-    std::function<std::optional<std::string>(const Options&)> show;
-  };
+  static constexpr double kForever = std::numeric_limits<double>::infinity();
 
-  template <class T>
-  static Expected<T> parse_number(std::string_view text) {
-    T value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size())
-      return fail(ErrorKind::kUsage,
-                  std::is_integral_v<T> ? "must be a whole number" : "must be a number");
-    return value;
+  template <class T, class Field, class Base>
+  static Slot<T> slot(Field Base::*field) {
+    // A field without a value stays open until a rule fills it.
+    static_assert(std::is_same_v<Field, T> || std::is_same_v<Field, std::optional<T>>);
+    return {[field](void* options, T value) { static_cast<Options*>(options)->*field = value; },
+            [field](const void* options) -> std::optional<T> {
+              return static_cast<const Options*>(options)->*field;
+            }};
   }
-
-  template <class T>
-  static std::optional<std::string> text_of(const T& value) {
-    return fmt::format("{}", value);
-  }
-  template <class T>
-  static std::optional<std::string> text_of(const std::optional<T>& value) {
-    return value ? text_of(*value) : std::nullopt;
-  }
-
-  template <class Field, class Parse>
-  OptionTable& add(
-      std::string name, std::string type, std::string meaning, Field Options::*field, Parse read) {
-    Entry entry;
-    entry.info = {std::move(name), std::move(type), "", std::move(meaning)};
-    entry.set = [field, read](Options& options, std::string_view text) -> Expected<void> {
-      auto value = read(text);
-      if (!value) return tl::unexpected<Error>(std::move(value).error());
-      options.*field = *std::move(value);
-      return {};
-    };
-    entry.show = [field](const Options& options) { return text_of(options.*field); };
-    entries_.push_back(std::move(entry));
-    return *this;
-  }
-
-  tl::unexpected<Error> unknown(std::string_view name) const {
-    std::string known;
-    for (const auto& entry : entries_) {
-      if (!known.empty()) known += ", ";
-      known += dashed(entry.info.name);
-    }
-    return fail(ErrorKind::kUsage,
-                fmt::format("this method has no option {}. It has {}.", dashed(name), known));
-  }
-
-  const Entry* find(std::string_view name) const {
-    for (const auto& entry : entries_)
-      if (entry.info.name == name) return &entry;
-    return nullptr;
-  }
-
-  std::vector<Entry> entries_;
 };
 
 }  // namespace sotto

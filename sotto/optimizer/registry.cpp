@@ -32,6 +32,11 @@ const std::vector<MethodInfo>& methods() {
   return all;
 }
 
+std::string needs_text(const MethodInfo& method) {
+  const std::string& more = method.needs_of_problem;
+  return to_string(method.needs) + (more.empty() ? "" : "; " + more);
+}
+
 Expected<const MethodInfo*> find_method(std::string_view name) {
   std::string known;
   for (const auto& method : methods()) {

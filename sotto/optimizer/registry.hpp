@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sotto/core/capabilities.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/optimizer/optimizer.hpp"
 #include "sotto/optimizer/option_table.hpp"
@@ -40,7 +41,8 @@ struct ConfiguredMethod {
 struct MethodInfo {
   std::string name;
   std::string summary;
-  std::string needs;
+  Capabilities needs = {};            ///< of the model: `prepare` compares it with what that offers
+  std::string needs_of_problem = {};  ///< e.g. a bounded set: what `configure` asks for
   std::string guarantees;
   bool is_private = true;
   std::string source;  ///< bibliography keys
@@ -48,8 +50,10 @@ struct MethodInfo {
   std::vector<OptionInfo> options;
   std::function<Expected<ConfiguredMethod>(const GivenOptions&, const PublicFacts&)> configure;
   bool constraints = false;  ///< keeps the weights in the problem's constraint set
-  bool hessians = false;     ///< asks for Hessians, which networks don't have
 };
+
+/// `gradients; a bounded constraint set`, for people.
+std::string needs_text(const MethodInfo& method);
 
 const std::vector<MethodInfo>& methods();
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 
@@ -10,7 +11,6 @@ void clip_weights(std::span<const double> norms, double radius, std::span<double
   SOTTO_CHECK(radius > 0 && norms.size() == weights.size());
   // A hair inside the ball, so that rounding in the quotient and in weight * gradient stays inside.
   const double inside = radius * (1 - 4 * std::numeric_limits<double>::epsilon());
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   // Far from where a quotient loses bits: what is so much longer than the ball is left out.
   constexpr double kLeast = 0x1p-960;
   // Without branches, so that the compiler makes it a few vector instructions. A NaN norm fails the

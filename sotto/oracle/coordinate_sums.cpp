@@ -119,7 +119,7 @@ void CoordinateSums::one_by_one(const Vector& w, double clip) {
 
 void CoordinateSums::compute(const VertexPath& at, double clip) {
   SOTTO_CHECK(at.dimension() == engine_.parameters() && std::isfinite(clip) && clip > 0);
-  if (!engine_.has_predictions()) return one_by_one(at.dense(), clip);
+  if (!engine_.offers().has(Capability::kPredictions)) return one_by_one(at.dense(), clip);
   const auto& moves = at.moves();
   const bool follows = on_path_ && moves.size() >= applied_.size() &&
                        std::equal(applied_.begin(), applied_.end(), moves.begin());
@@ -136,7 +136,7 @@ void CoordinateSums::compute(const VertexPath& at, double clip) {
 
 void CoordinateSums::compute(const Vector& at, double clip) {
   SOTTO_CHECK(at.size() == engine_.parameters() && std::isfinite(clip) && clip > 0);
-  if (!engine_.has_predictions()) return one_by_one(at, clip);
+  if (!engine_.offers().has(Capability::kPredictions)) return one_by_one(at, clip);
   with_predictions(clip, {}, &at);
   on_path_ = false;
 }

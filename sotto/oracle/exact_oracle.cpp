@@ -1,17 +1,13 @@
 #include "sotto/oracle/exact_oracle.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/oracle/exact_release.hpp"
 
 namespace sotto {
-namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-}  // namespace
+namespace {}  // namespace
 
 ExactOracle::ExactOracle(const Engine& engine, PublicProblem problem, Stream sampling, bool clips)
     : engine_(engine),

@@ -1,18 +1,16 @@
 // The exact oracle's answers about Hessians and along candidate steps.
 
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "sotto/core/check.hpp"
 #include "sotto/core/dense_limit.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/oracle/exact_oracle.hpp"
 #include "sotto/oracle/exact_release.hpp"
 
 namespace sotto {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// H without noise, by products; counts them, as the noisy one does, so that runs without noise
 /// take the same path.
@@ -60,7 +58,7 @@ class ExactOperator final : public NoisyOperator {
 }  // namespace
 
 Expected<Released<NoisyHessian>> ExactOracle::hessian(const HessianQuery& query) {
-  if (!engine_.has_hessian()) return no_second_order();
+  if (!engine_.offers().has(Capability::kHessians)) return no_second_order();
   SOTTO_TRY(check_dense_hessian(problem_.dimension));
   NoisyHessian answer;
   sums_.clipped_hessians(batches_.draw(query.sampling, SumKind::kMatrix),
@@ -73,7 +71,7 @@ Expected<Released<NoisyHessian>> ExactOracle::hessian(const HessianQuery& query)
 
 Expected<Released<NoisyGradientHessian>> ExactOracle::gradient_and_hessian(
     const JointQuery& query) {
-  if (!engine_.has_hessian()) return no_second_order();
+  if (!engine_.offers().has(Capability::kHessians)) return no_second_order();
   SOTTO_TRY(check_dense_hessian(problem_.dimension));
   NoisyGradientHessian answer;
   sums_.clipped_pairs(batches_.draw(query.sampling, SumKind::kMatrix),
@@ -90,7 +88,7 @@ Expected<Released<NoisyGradientHessian>> ExactOracle::gradient_and_hessian(
 
 Expected<std::unique_ptr<NoisyOperator>> ExactOracle::hessian_operator(
     const HessianOperatorQuery& query) {
-  if (!engine_.has_hessian()) return no_second_order();
+  if (!engine_.offers().has(Capability::kHessians)) return no_second_order();
   const PerExampleSum::Batch batch = batches_.draw(query.sampling);
   return std::make_unique<ExactOperator>(sums_,
                                          query.at,

@@ -2,21 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/mechanism/carried.hpp"
 #include "sotto/mechanism/exponential.hpp"
 #include "sotto/mechanism/gaussian.hpp"
 #include "sotto/oracle/api/sensitivity.hpp"
 
 namespace sotto {
-namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-}  // namespace
+namespace {}  // namespace
 
 PrivateOracle::PrivateOracle(
     const Engine& engine, PublicProblem problem, Ledger& ledger, Stream sampling, Stream noise)
@@ -30,7 +26,8 @@ PrivateOracle::PrivateOracle(
   SOTTO_CHECK(problem_.n > 0 && problem_.dimension == engine.parameters());
   SOTTO_CHECK(problem_.relation == Relation::kAddRemove || problem_.n == engine.units());
   SOTTO_CHECK(engine.units() <= Claims::kMostUnits);
-  SOTTO_CHECK(!engine.has_hessian() || engine.is_convex() || !problem_.convex());
+  SOTTO_CHECK(!engine.offers().has(Capability::kHessians) || engine.is_convex() ||
+              !problem_.convex());
   SOTTO_CHECK(!problem_.linear_rows || engine.is_linear_within(row_bound(problem_)));
 }
 

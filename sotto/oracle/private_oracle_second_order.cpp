@@ -20,7 +20,7 @@
 namespace sotto {
 
 Expected<Released<NoisyHessian>> PrivateOracle::hessian(const HessianQuery& query) {
-  if (!engine_.has_hessian()) return no_second_order();
+  if (!engine_.offers().has(Capability::kHessians)) return no_second_order();
   SOTTO_TRY(check_dense_hessian(problem_.dimension));
   const TermBounds bounds = bounds_of(query, problem_);
   const std::int64_t samples = samples_of(query, problem_.dimension);
@@ -43,7 +43,7 @@ Expected<Released<NoisyHessian>> PrivateOracle::hessian(const HessianQuery& quer
 
 Expected<Released<NoisyGradientHessian>> PrivateOracle::gradient_and_hessian(
     const JointQuery& query) {
-  if (!engine_.has_hessian()) return no_second_order();
+  if (!engine_.offers().has(Capability::kHessians)) return no_second_order();
   SOTTO_TRY(check_dense_hessian(problem_.dimension));
   const double scale = query.hessian_scale;
   const TermBounds bounds = bounds_of(query, problem_);
@@ -73,7 +73,7 @@ Expected<Released<NoisyGradientHessian>> PrivateOracle::gradient_and_hessian(
 
 Expected<std::unique_ptr<NoisyOperator>> PrivateOracle::hessian_operator(
     const HessianOperatorQuery& query) {
-  if (!engine_.has_hessian()) return no_second_order();
+  if (!engine_.offers().has(Capability::kHessians)) return no_second_order();
   SOTTO_CHECK(query.max_products > 0);
   const TermBounds bounds = bounds_of(query, problem_);
   const SensitivityClaim bound = claims_.of(query);

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 
 #include "sotto/core/directed_text.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 
@@ -13,12 +13,12 @@ Expected<void> check(const Target& target) {
   if (!(std::isfinite(target.epsilon) && target.epsilon > 0))
     return fail(
         ErrorKind::kUsage,
-        fmt::format("epsilon must be finite and > 0, but is {}. Set --epsilon to a positive "
+        fmt::format("epsilon must be finite and > 0, but is {}. Set ‘epsilon’ to a positive "
                     "number, for example 1.",
                     target.epsilon));
   if (!(target.delta > 0 && target.delta < 1))
     return fail(ErrorKind::kUsage,
-                fmt::format("delta must lie in (0, 1), but is {}. Set --delta well below 1/n, for "
+                fmt::format("delta must lie in (0, 1), but is {}. Set ‘delta’ well below 1/n, for "
                             "example 1e-6.",
                             target.delta));
   return {};
@@ -35,7 +35,7 @@ Expected<Target> ideal_target(const Target& target, std::int64_t samples) {
     return fail(
         ErrorKind::kBudget,
         fmt::format("delta {} is too small for {} noise samples at epsilon {}: their distance "
-                    "from the ideal law (2^-60 each) already costs {}. Use a larger --delta "
+                    "from the ideal law (2^-60 each) already costs {}. Use a larger ‘delta’ "
                     "or fewer steps.",
                     target.delta,
                     samples,
@@ -48,7 +48,6 @@ Expected<double> epsilon_with_samples(const CanonicalEvent& event,
                                       std::int64_t samples,
                                       double delta,
                                       const Accountant& accountant) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   SOTTO_ASSIGN(double epsilon, accountant.epsilon_upper(event, delta));
   // epsilon is valid once the event meets it at the delta that its own sampler cost leaves; and so
   // is what the event then needs, since a smaller epsilon has a smaller cost. So: up until one is

@@ -20,7 +20,7 @@ Expected<void> check_target(const Target& target) {
   if (!(target.epsilon > 0 && std::isfinite(target.epsilon))) {
     return fail(
         ErrorKind::kUsage,
-        fmt::format("epsilon must be finite and > 0, but is {}. Set --epsilon to a positive "
+        fmt::format("epsilon must be finite and > 0, but is {}. Set ‘epsilon’ to a positive "
                     "number, for example 1.",
                     target.epsilon));
   }

@@ -91,7 +91,7 @@ class ChainReader {
     if (ending->sealed && key_.empty())
       return fail(ErrorKind::kUsage,
                   "it is sealed with a key, without which nobody can tell whether it was changed: "
-                  "give --journal-key");
+                  "give ‘journal_key’");
     if (!ending->sealed && !key_.empty())
       return wrong("it is not sealed with a key, but one was given");
     // The first of them covers all lines of version 0.1 before it.

@@ -42,7 +42,7 @@ Expected<Ledger> Ledger::open(LedgerOptions options) {
           ErrorKind::kBudget,
           fmt::format("the plan {} costs epsilon {} at delta {}, which exceeds the budget of {}. "
                       "Nothing was released. Use more noise, fewer steps or a larger "
-                      "--epsilon.",
+                      "‘epsilon’.",
                       to_string(granted.plan),
                       text_up(ledger.epsilon_planned_),
                       granted.budget.delta,
@@ -64,7 +64,7 @@ Expected<Ledger> Ledger::open_with_filter(LedgerOptions options) {
         ErrorKind::kUsage,
         fmt::format("this method chooses its releases as it runs, which only its filter, {}, "
                     "can account for; the accountant {} needs a schedule fixed in advance. "
-                    "Leave out --accountant.",
+                    "Leave out ‘accountant’.",
                     options.filter,
                     options.accountant->name()));
   SOTTO_TRY(check(options.budget));

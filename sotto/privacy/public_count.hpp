@@ -31,7 +31,7 @@ inline Expected<PublicCount> counted_as_public(PrivateCount units, Relation rela
   if (relation == Relation::kAddRemove)
     return fail(ErrorKind::kUsage,
                 "under add-remove the number of units is private. Declare a public number with "
-                "--public-n, or choose --neighbours zero-out or replace-one");
+                "‘public_n’, or choose ‘neighbours zero-out’ or replace-one");
   return PublicCount(std::int64_t{units});
 }
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <boost/multiprecision/cpp_bin_float.hpp>
-#include <limits>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/processor.hpp"
 #include "sotto/random/gumbel_kernels.hpp"
 
@@ -17,7 +17,6 @@ namespace {
 using Precise = boost::multiprecision::cpp_bin_float_100;
 using internal::kGumbelGroup;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kMostRunners = 4096;
 /// Rounding of factor · score + value in doubles is far below the kernel's error.
 constexpr double kNear = 4 * internal::kGumbelError;

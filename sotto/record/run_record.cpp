@@ -18,10 +18,11 @@
 namespace sotto {
 namespace {
 
-nlohmann::json to_json(const std::vector<RecordedSetting>& settings) {
+nlohmann::json to_json(const std::vector<Setting>& settings) {
   nlohmann::json list = nlohmann::json::array();
   for (const auto& setting : settings) {
-    list.push_back({{"name", setting.name}, {"value", setting.value}, {"origin", setting.origin}});
+    list.push_back(
+        {{"name", setting.name}, {"value", setting.value}, {"origin", to_string(setting.origin)}});
     if (!setting.group.empty()) list.back()["group"] = setting.group;
   }
   return list;
@@ -97,7 +98,7 @@ nlohmann::json to_json(const RunRecord& record) {
                          {"steps", record.steps},
                          {"passes", record.passes},
                          {"gradient_evaluations", record.gradient_evaluations},
-                         {"stopped", record.stopped},
+                         {"stopped", to_string(record.stopped)},
                          {"insecure_seed", record.privacy.insecure_seed},
                          {"unsafe_diagnostics", record.privacy.unsafe_diagnostics},
                          {"warnings", record.warnings},
@@ -145,8 +146,10 @@ std::string to_text(const RunRecord& record) { return json_text(to_json(record),
 
 std::string brief(const RunRecord& record) {
   if (!record.privacy.is_private)
-    return fmt::format(
-        "{}: {} steps, NOT private, stopped: {}", record.method, record.steps, record.stopped);
+    return fmt::format("{}: {} steps, NOT private, stopped: {}",
+                       record.method,
+                       record.steps,
+                       to_string(record.stopped));
   const std::string budget =
       std::isfinite(record.epsilon_budget) ? " of " + text_up(record.epsilon_budget) : "";
   return fmt::format("{}: {} steps, epsilon {}{}{} (delta {}, {}, {}), stopped: {}",
@@ -158,7 +161,7 @@ std::string brief(const RunRecord& record) {
                      text_up(record.privacy.delta),
                      to_string(record.privacy.neighbours),
                      record.privacy.accountant,
-                     record.stopped);
+                     to_string(record.stopped));
 }
 
 }  // namespace sotto

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/run_words.hpp"
 #include "sotto/model/metrics.hpp"
 #include "sotto/model/model.hpp"
 #include "sotto/privacy/event.hpp"
@@ -25,13 +26,6 @@ struct TracePoint {
 struct DrawnBatches {
   std::string sampling;
   std::int64_t count = 0;
-};
-
-struct RecordedSetting {
-  std::string name;
-  std::string value;
-  std::string origin;      ///< `given`, `default`, or `rule: …` (from public facts)
-  std::string group = {};  ///< e.g. `Privacy`; empty for the method's own
 };
 
 /// What had been released after some step, and what that would cost if the run had been planned to
@@ -92,7 +86,7 @@ struct RunRecord {
   double epsilon_planned = 0;
   double noise_multiplier = 0;
   std::vector<DrawnBatches> drawn;  ///< by the sampler that really ran
-  std::vector<RecordedSetting> settings;
+  std::vector<Setting> settings;
   std::string loss;
   std::string regularizer;
   std::string network;  ///< the model file's text; empty for linear models
@@ -100,13 +94,13 @@ struct RunRecord {
   std::int64_t steps = 0;
   double passes = 0;                ///< expected passes over the data
   double gradient_evaluations = 0;  ///< expected per-example gradients
-  std::string stopped;
+  StopReason stopped = StopReason::kPlanComplete;
   std::vector<std::string> warnings;
   std::vector<TracePoint> trace;
   std::vector<SpentPoint> spending;      ///< a few dozen points of a private run
   std::optional<double> epsilon_lower;   ///< the accountant's lower bound (price_record)
   std::vector<TestPoint> test_curve;     ///< of iterates, with a public test set
-  std::vector<RecordedSetting> options;  ///< of the run as a whole: privacy, data, model
+  std::vector<Setting> options;          ///< of the run as a whole: privacy, data, model
   std::vector<std::string> class_names;  ///< of labels -1 and +1
   std::vector<std::string> command;      ///< that made the run, word by word; empty: a program
   std::vector<std::pair<std::string, std::string>> versions;  ///< of Sotto and what it is built on

@@ -121,7 +121,7 @@ void add_plot(std::string& script, const Chart& chart, std::size_t k) {
 Expected<void> check_plot_path(const std::string& output) {
   if (output.ends_with(".svg") || output.ends_with(".png")) return {};
   return fail(ErrorKind::kUsage,
-              fmt::format("--plot draws .svg and .png files, but was given '{}'. Change the "
+              fmt::format("‘plot’ draws .svg and .png files, but was given '{}'. Change the "
                           "extension.",
                           output));
 }
@@ -140,7 +140,7 @@ Expected<std::string> gnuplot_script(const std::vector<Chart>& charts, const std
     if (has_points(chart)) drawn.push_back(chart);
   if (drawn.empty())
     return fail(ErrorKind::kUsage,
-                "there is nothing to plot: the run records hold no curves. `sotto train --record` "
+                "there is nothing to plot: the run records hold no curves. `sotto train ‘record’` "
                 "writes them.");
   const int columns = drawn.size() > 1 ? 2 : 1;
   const int rows = (static_cast<int>(drawn.size()) + columns - 1) / columns;

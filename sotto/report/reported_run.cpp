@@ -21,13 +21,17 @@ double number(const nlohmann::json& value) {
   return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
 }
 
-std::vector<RecordedSetting> settings_in(const nlohmann::json& list) {
-  std::vector<RecordedSetting> settings;
-  for (const auto& each : list)
+Expected<std::vector<Setting>> settings_in(const nlohmann::json& list) {
+  std::vector<Setting> settings;
+  for (const auto& each : list) {
+    SOTTO_ASSIGN(
+        const Origin origin,
+        named_in_file("a setting's origin", each.at("origin").get<std::string>(), kOrigins));
     settings.push_back({each.at("name").get<std::string>(),
                         each.at("value").get<std::string>(),
-                        each.at("origin").get<std::string>(),
+                        origin,
                         each.value("group", "")});
+  }
   return settings;
 }
 
@@ -79,9 +83,11 @@ void read_test(const nlohmann::json& test, ReportedRun& run) {
 }
 
 /// What only some runs have.
-void read_extras(const nlohmann::json& json, ReportedRun& run) {
+Expected<void> read_extras(const nlohmann::json& json, ReportedRun& run) {
   RunRecord& record = run.record;
-  if (json.contains("options")) record.options = settings_in(json["options"]);
+  if (json.contains("options")) {
+    SOTTO_ASSIGN(record.options, settings_in(json["options"]));
+  }
   if (json.contains("spending")) record.spending = spending_in(json["spending"]);
   if (json.contains("test_curve")) record.test_curve = test_curve_in(json["test_curve"]);
   if (json.contains("epsilon_lower")) record.epsilon_lower = json["epsilon_lower"].get<double>();
@@ -104,7 +110,9 @@ void read_extras(const nlohmann::json& json, ReportedRun& run) {
     if (found->contains("frank_wolfe_gap"))
       record.diagnostics->frank_wolfe_gap = (*found)["frank_wolfe_gap"].get<double>();
   }
-  if (json.contains("certificate")) record.certificate = certificate_from_json(json["certificate"]);
+  if (json.contains("certificate")) {
+    SOTTO_ASSIGN(record.certificate, certificate_from_json(json["certificate"]));
+  }
   if (const auto gap = json.find("gap_certificate"); gap != json.end())
     record.gap = RecordedGap{gap->at("frank_wolfe_gap").get<double>(),
                              gap->at("half_width").get<double>(),
@@ -113,6 +121,7 @@ void read_extras(const nlohmann::json& json, ReportedRun& run) {
     record.population = PopulationGradient{found->at("norm").get<double>(),
                                            found->at("standard_error").get<double>(),
                                            found->at("rows").get<std::int64_t>()};
+  return {};
 }
 
 /// What every version has had.
@@ -124,14 +133,16 @@ Expected<void> read_core(const nlohmann::json& json, RunRecord& record) {
   record.epsilon_budget = number(json.at("epsilon_budget"));
   record.epsilon_planned = number(json.at("epsilon_planned"));
   record.noise_multiplier = number(json.at("noise_multiplier"));
-  record.settings = settings_in(json.at("settings"));
+  SOTTO_ASSIGN(record.settings, settings_in(json.at("settings")));
   record.loss = json.at("loss").get<std::string>();
   record.regularizer = json.at("regularizer").get<std::string>();
   record.dimension = json.at("dimension").get<std::int64_t>();
   record.steps = json.at("steps").get<std::int64_t>();
   record.passes = json.at("passes").get<double>();
   record.gradient_evaluations = json.at("gradient_evaluations").get<double>();
-  record.stopped = json.at("stopped").get<std::string>();
+  SOTTO_ASSIGN(
+      record.stopped,
+      named_in_file("why a run stopped", json.at("stopped").get<std::string>(), kStopReasons));
   record.warnings = json.at("warnings").get<std::vector<std::string>>();
   // `--json` leaves it out.
   if (json.contains("trace")) record.trace = trace_in(json["trace"]);
@@ -158,7 +169,7 @@ Expected<ReportedRun> reported_run(const nlohmann::json& json,
   if (version == json.end() || !version->is_number_integer())
     return fail(ErrorKind::kBadData,
                 fmt::format("{} is JSON but not a run record. Give the file that `sotto train "
-                            "--record FILE` wrote.",
+                            "‘record FILE’` wrote.",
                             source));
   if (const auto found = version->get<std::int64_t>(); found > kNewest)
     return fail(ErrorKind::kBadData,
@@ -171,11 +182,11 @@ Expected<ReportedRun> reported_run(const nlohmann::json& json,
   run.label = std::move(label);
   try {
     SOTTO_TRY(read_core(json, run.record));
-    read_extras(json, run);
+    SOTTO_TRY(read_extras(json, run));
   } catch (const nlohmann::json::exception& error) {
     return fail(ErrorKind::kBadData,
                 fmt::format("{} misses parts that a run record has, or was changed by hand ({}). "
-                            "Write it again with `sotto train --record FILE`.",
+                            "Write it again with `sotto train ‘record FILE’`.",
                             source,
                             error.what()));
   }
@@ -188,7 +199,7 @@ Expected<nlohmann::json> load_record(const std::string& path) {
   if (parsed.is_discarded())
     return fail(ErrorKind::kBadData,
                 fmt::format("{} is not JSON, or was cut short. Give the file that `sotto train "
-                            "--record FILE` wrote.",
+                            "‘record FILE’` wrote.",
                             path));
   return parsed;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/core/option_names.hpp"
 #include "sotto/report/privacy_words.hpp"
 #include "sotto/report/run_charts.hpp"
 #include "sotto/report/run_tables.hpp"
@@ -63,7 +64,7 @@ void budget_section(Page& page, const ReportedRun& run) {
         "an older version of Sotto, or by a program that did not price it.");
   page.paragraph(fmt::format(
       "The run stopped: {}. {}",
-      record.stopped,
+      to_string(record.stopped),
       run.by_filter()
           ? "It costs the whole budget of its filter, however little of it was used."
           : "It costs its whole plan, however early it stopped: a stop can depend on what was "
@@ -86,9 +87,9 @@ void values_section(Page& page, const ReportedRun& run) {
   if (has_points(objective))
     page.chart(objective);
   else
-    page.paragraph(
+    page.paragraph(with_flags(
         "The objective on the training data was not released: that would cost budget. With a "
-        "public test set (`--test`) this section shows the objective on its rows.");
+        "public test set (`‘test’`) this section shows the objective on its rows."));
   if (const Chart accuracy = accuracy_chart(alone(run)); has_points(accuracy)) page.chart(accuracy);
   if (const auto& truth = record.diagnostics) {
     page.subheading("True training values (not private)");
@@ -110,17 +111,17 @@ void certificate_section(Page& page, const RunRecord& record) {
   if (!record.certificate && !record.gap) return;
   page.heading("Certificate");
   if (const auto& c = record.certificate) {
-    const bool holds = c->verdict == "certified";
+    const bool holds = c->verdict == Certificate::Verdict::kCertified;
     page.banner(holds ? Tone::kGood : Tone::kWarning,
                 fmt::format("({:.3g}, {:.3g})-second-order point: {}",
                             c->gradient_tolerance,
                             c->curvature_tolerance,
-                            c->verdict),
+                            to_string(c->verdict)),
                 c->reason.empty()
                     ? fmt::format("Both bounds hold together with probability {:g} over the noise.",
                                   c->confidence)
                     : c->reason);
-    if (c->verdict != "refused")
+    if (c->verdict != Certificate::Verdict::kRefused)
       page.facts(
           {{"gradient norm", "at most " + rounded_up(c->gradient_upper)},
            {"smallest curvature", "at least " + rounded_down(c->curvature_lower)},
@@ -142,7 +143,7 @@ void certificate_section(Page& page, const RunRecord& record) {
 void test_section(Page& page, const ReportedRun& run) {
   page.heading("Metrics on public test rows");
   if (run.test.empty()) {
-    page.paragraph("No test set was given (`--test`).");
+    page.paragraph(with_flags("No test set was given (`‘test’`)."));
     return;
   }
   page.paragraph(
@@ -217,17 +218,19 @@ void add_warnings(Page& page, const ReportedRun& run, const std::string& who) {
                 "DO NOT TRUST: the run record contradicts itself",
                 who + fmt::format(": {}.", fmt::join(run.contradictions, "; ")));
   if (privacy.unsafe_diagnostics)
-    page.banner(Tone::kDanger,
-                "NOT PRIVATE: true training values were printed",
-                who +
-                    " was made with `--unsafe-diagnostics`. It shows exact values of the training "
-                    "data, which no epsilon covers. Do not pass it on.");
+    page.banner(
+        Tone::kDanger,
+        "NOT PRIVATE: true training values were printed",
+        who + with_flags(
+                  " was made with `‘unsafe_diagnostics’`. It shows exact values of the training "
+                  "data, which no epsilon covers. Do not pass it on."));
   if (privacy.insecure_seed)
-    page.banner(Tone::kDanger,
-                "NOT PRIVATE IN EARNEST: the randomness is known",
-                who +
-                    " used `--seed`. Whoever knows the seed can subtract the noise. Seeds are for "
-                    "tests and made-up data.");
+    page.banner(
+        Tone::kDanger,
+        "NOT PRIVATE IN EARNEST: the randomness is known",
+        who + with_flags(
+                  " used `‘seed’`. Whoever knows the seed can subtract the noise. Seeds are for "
+                  "tests and made-up data."));
   if (!privacy.is_private)
     page.banner(
         Tone::kDanger,
@@ -263,8 +266,9 @@ std::string shell_command(const std::vector<std::string>& arguments) {
 
 std::string run_page(const ReportedRun& run) {
   const RunRecord& record = run.record;
-  Page page(fmt::format("Privacy report: {}", record.method),
-            fmt::format("{} steps, stopped: {}", with_commas(record.steps), record.stopped));
+  Page page(
+      fmt::format("Privacy report: {}", record.method),
+      fmt::format("{} steps, stopped: {}", with_commas(record.steps), to_string(record.stopped)));
   add_warnings(page, run, "This run");
   privacy_section(page, run);
   budget_section(page, run);

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/event.hpp"
 #include "sotto/report/privacy_words.hpp"
 
@@ -18,10 +18,8 @@ constexpr std::size_t kMostClasses = 20;
 
 /// Numbers to six digits, other texts as they are.
 std::string shown(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return text;
-  return short_text(value);
+  const auto value = number_in<double>(text);
+  return value ? short_text(*value) : text;
 }
 
 Expected<CanonicalEvent> terms_of(const std::string& text, Relation relation) {
@@ -42,9 +40,9 @@ Rows setting_rows(const ReportedRun& run) {
   Rows rows;
   const auto add = [&](const std::string& name,
                        const std::string& value,
-                       const std::string& origin,
+                       std::string_view origin,
                        const std::string& part) {
-    rows.push_back({Cell(name), Cell(shown(value)), Cell(origin), Cell(part)});
+    rows.push_back({Cell(name), Cell(shown(value)), Cell(std::string(origin)), Cell(part)});
   };
   const auto is_known = [&](const std::string& name) {
     for (const auto& option : record.options)
@@ -54,7 +52,7 @@ Rows setting_rows(const ReportedRun& run) {
   for (const auto& option : record.options) {
     // A network brings its own loss.
     if (option.name == "loss" && !record.network.empty()) continue;
-    add(option.name, option.value, option.origin, option.group);
+    add(option.name, option.value, to_string(option.origin), option.group);
   }
   if (record.privacy.is_private && !is_known("noise_multiplier") && !run.by_filter())
     add("noise_multiplier",
@@ -72,7 +70,8 @@ Rows setting_rows(const ReportedRun& run) {
   add("dimension", fmt::format("{}", record.dimension), "a public fact", "Data");
   add("n", fmt::format("{}", record.privacy.public_n), "a public fact", "Data");
   for (const auto& setting : record.settings)
-    if (setting.value != "none") add(setting.name, setting.value, setting.origin, "Method");
+    if (setting.value != "none")
+      add(setting.name, setting.value, to_string(setting.origin), "Method");
   return rows;
 }
 

@@ -7,11 +7,11 @@
 #include <charconv>
 #include <cmath>
 #include <ctime>
-#include <limits>
 #include <numeric>
 #include <utility>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/model/evaluate.hpp"
 #include "sotto/objective/glm.hpp"
 #include "sotto/objective/network/engine.hpp"
@@ -21,8 +21,6 @@
 
 namespace sotto::study {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
   for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
@@ -44,12 +42,11 @@ double number_of(const GivenOptions& options, std::string_view name, double othe
 
 Expected<double> delta_of(const std::string& text, std::int64_t n) {
   if (text == "1/n") return 1 / static_cast<double>(n);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !(value > 0 && value < 1))
+  const auto value = number_in<double>(text);
+  if (!value || !(*value > 0 && *value < 1))
     return fail(ErrorKind::kBadData,
                 fmt::format("delta must be a number in (0, 1) or 1/n, but is '{}'.", text));
-  return value;
+  return *value;
 }
 
 Statistic statistic(const std::vector<double>& values) {
@@ -280,7 +277,7 @@ std::map<std::string, double> CellRun::measure(const TrainResult& run) const {
     const double room = arm_->method == "published-opt" ? 1.1 : 1;
     const bool violated = truth.gradient_norm > room * tolerance("gradient_tolerance") ||
                           lowest < -room * tolerance("curvature_tolerance");
-    values["missed"] = violated || record.stopped != "second-order point found" ? 1 : 0;
+    values["missed"] = violated || record.stopped != StopReason::kPointFound ? 1 : 0;
   }
   return values;
 }

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 #include <utility>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/data/load.hpp"
 #include "sotto/model/model.hpp"
 #include "sotto/objective/network/engine.hpp"
@@ -19,7 +19,6 @@ namespace sotto::study {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// "images,labels" of an IDX pair, or a file or folder in CIFAR's binary format.
 Expected<Table> images_below(const std::vector<std::string>& folders,

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "sotto/core/option_names.hpp"
 #include "sotto/study/document.hpp"
 #include "sotto/study/tables.hpp"
 #include "sotto/study/verdict.hpp"
@@ -51,9 +52,9 @@ std::string panel_text(const Panel& panel) {
 }
 
 std::string made_by() {
-  return "<!-- Made by `sotto reproduce --render` from the .json beside it and studies/*.toml. "
-         "Do "
-         "not edit. -->\n";
+  return with_flags(
+      "<!-- Made by `sotto reproduce ‘render’` from the .json beside it and studies/*.toml. Do not "
+      "edit. -->\n");
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ class RunWatch final : public Observer {
 
 inline tl::unexpected<Error> interrupted() {
   return fail(ErrorKind::kNoModel,
-              "interrupted; finished cells are kept, and --resume continues them.");
+              "interrupted; finished cells are kept, and ‘resume’ continues them.");
 }
 
 }  // namespace sotto::study

@@ -351,7 +351,7 @@ Expected<std::string> find_specs(const std::string& given, const std::string& pr
   }
   return fail(ErrorKind::kIo,
               fmt::format("the files of the reproductions are not at hand (looked for papers.toml "
-                          "in {}). Name their folder with --specs DIR.",
+                          "in {}). Name their folder with ‘specs DIR’.",
                           looked));
 }
 

@@ -51,8 +51,8 @@ Expected<std::unique_ptr<Engine>> LinearFamily::engine(const Table& rows) {
 }
 
 Facts LinearFamily::facts() const {
-  return {{"--loss", to_string(linear_.loss)},
-          {"--bias", linear_.bias ? "given" : "none"},
+  return {{"‘loss’", to_string(linear_.loss)},
+          {"‘bias’", linear_.bias ? "given" : "none"},
           {"the schema", sha256(schema())},
           {"the classes", fmt::format("{}", fmt::join(class_names(), ", "))}};
 }
@@ -91,7 +91,7 @@ std::string LinearFamily::prediction(std::span<const double> outputs) const {
 Expected<void> LinearFamily::check_probabilities() const {
   if (linear_.loss.kind == LossKind::kLogistic) return {};
   return fail(ErrorKind::kUsage,
-              fmt::format("--proba needs a logistic model, but this one has the loss {}.",
+              fmt::format("‘proba’ needs a logistic model, but this one has the loss {}.",
                           to_string(linear_.loss)));
 }
 

@@ -130,7 +130,7 @@ std::string NetworkFamily::prediction(std::span<const double> outputs) const {
 
 Expected<void> NetworkFamily::check_probabilities() const {
   if (spec_.loss != NetworkLoss::kSquared) return {};
-  return fail(ErrorKind::kUsage, "--proba needs classes, but this network predicts numbers.");
+  return fail(ErrorKind::kUsage, "‘proba’ needs classes, but this network predicts numbers.");
 }
 
 std::vector<double> NetworkFamily::probabilities(std::span<const double> outputs) const {

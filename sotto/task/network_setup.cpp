@@ -43,7 +43,7 @@ Expected<NetworkSpec> read_layers(const NetworkOptions& options,
   if (options.pretrained.empty())
     notes.push_back(fmt::format(
         "training starts from random weights; if the weights in {0} were made without private "
-        "data, --pretrained {0} begins with them",
+        "data, ‘pretrained {0}’ begins with them",
         options.model));
   return std::move(network.spec);
 }
@@ -65,7 +65,7 @@ Expected<PretrainedNetwork> read_pretrained(const std::string& path) {
   SOTTO_ASSIGN(const Model model, load_model(path));
   if (model.network.empty())
     return fail(ErrorKind::kBadData,
-                fmt::format("{} is a linear model. --pretrained takes a network.", path));
+                fmt::format("{} is a linear model. ‘pretrained’ takes a network.", path));
   SOTTO_ASSIGN(NetworkSpec spec, parse_network(model.network, path));
   if (model.w.size() != parameter_count(spec))
     return fail(ErrorKind::kBadData,
@@ -84,9 +84,9 @@ std::vector<double> by_channel(const std::vector<double>& numbers, const Network
 Expected<bool> predicts_numbers(const LossSpec& loss) {
   if (loss.kind != LossKind::kLogistic && loss.kind != LossKind::kSquared)
     return fail(ErrorKind::kUsage,
-                fmt::format("--loss {} is for linear models. A network's loss is the one that its "
+                fmt::format("‘loss {}’ is for linear models. A network's loss is the one that its "
                             "model file states; a built-in network takes classes, or numbers with "
-                            "--loss squared.",
+                            "‘loss squared’.",
                             to_string(loss)));
   return loss.kind == LossKind::kSquared;
 }
@@ -119,13 +119,13 @@ Expected<NetworkSpec> fitted_network(const NetworkOptions& options,
   if (!options.mean.empty()) spec.mean = by_channel(options.mean, spec);
   if (!options.deviation.empty()) spec.deviation = by_channel(options.deviation, spec);
   for (const double each : spec.deviation)
-    if (!(each > 0)) return fail(ErrorKind::kUsage, "--deviation must be > 0.");
+    if (!(each > 0)) return fail(ErrorKind::kUsage, "‘deviation’ must be > 0.");
   SOTTO_ASSIGN(const auto shapes, shapes_of(spec));
   if (spec.loss == NetworkLoss::kSoftmax && classes > shapes.back().channels)
     return fail(
         ErrorKind::kBadData,
         fmt::format("the network has {} outputs, one per class, but there are {} classes. Change "
-                    "the last layer or --classes.",
+                    "the last layer or ‘classes’.",
                     shapes.back().channels,
                     classes));
   return spec;
@@ -139,7 +139,7 @@ Expected<StartWeights> start_weights(const NetworkSpec& spec, const NetworkOptio
       if (layer.frozen)
         return fail(
             ErrorKind::kUsage,
-            "a frozen layer keeps the weights it starts with: give --pretrained MODEL.json, a "
+            "a frozen layer keeps the weights it starts with: give ‘pretrained MODEL.json’, a "
             "network that was trained on public data.");
     return start;
   }

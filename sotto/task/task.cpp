@@ -36,7 +36,7 @@ Expected<LinearModel> linear_model(const TaskOptions& options) {
   linear.constraint_text = options.constraint;
   if (!(options.row_max >= 0 && std::isfinite(options.row_max)))
     return fail(ErrorKind::kUsage,
-                fmt::format("--row-max must be finite and > 0, but is {}.", options.row_max));
+                fmt::format("‘row_max’ must be finite and > 0, but is {}.", options.row_max));
   linear.row_max = options.row_max;
   linear.bias = options.rows.bias;
   linear.row_norm = linear.scaled_to = options.rows.row_norm;
@@ -47,11 +47,11 @@ Expected<LinearModel> linear_model(const TaskOptions& options) {
 Expected<void> check_network(const TaskOptions& options) {
   if (options.constraint != "none" || options.row_max > 0)
     return fail(ErrorKind::kUsage,
-                "--constraint and --row-max are for linear models: a network's weights are not "
-                "kept in a set. --regularizer l2:LAMBDA keeps them small.");
+                "‘constraint’ and ‘row_max’ are for linear models: a network's weights are not "
+                "kept in a set. ‘regularizer l2:LAMBDA’ keeps them small.");
   if (options.rows.bias || options.rows.row_norm > 0 || options.rows.layout == Layout::kSparse)
     return fail(ErrorKind::kUsage,
-                "--bias, --row-norm and --layout sparse are for linear models: a network has its "
+                "‘bias’, ‘row_norm’ and ‘layout sparse’ are for linear models: a network has its "
                 "own biases, clipping bounds its gradients, and it takes dense rows.");
   return {};
 }
@@ -146,7 +146,7 @@ Expected<Task> Task::declare_linear(const TaskOptions& options) {
   if (options.public_n < 1 || linear.features < 1)
     return fail(
         ErrorKind::kUsage,
-        "--dry-run does not open the rows, so it needs --public-n N and --dim D (or a --schema).");
+        "‘dry_run’ does not open the rows, so it needs ‘public_n N’ and ‘dim D’ (or a ‘schema’).");
   Task task;
   task.rows_options_ = options.rows;
   task.family_ = std::make_unique<LinearFamily>(std::move(linear), facts);
@@ -199,8 +199,8 @@ Expected<Task> Task::declare_network(const TaskOptions& options) {
   if (n < 1 || features < 1 || !classes_known) {
     if (rows.path.empty())
       return fail(ErrorKind::kUsage,
-                  "this --dry-run needs DATA, or else --public-n N, and for a network that fits "
-                  "itself to the rows --dim D and --classes.");
+                  "this ‘dry_run’ needs DATA, or else ‘public_n N’, and for a network that fits "
+                  "itself to the rows ‘dim D’ and ‘classes’.");
     SOTTO_ASSIGN(Dataset data, read_for(named, options));
     if (n < 1) {
       SOTTO_ASSIGN(n, counted_as_public(data.table.units(), options.relation));
@@ -281,10 +281,10 @@ Expected<PreparedRun> prepare(const Task& task, const TrainOptions& options) {
     return fail(
         ErrorKind::kUsage,
         "no public bound on the norm of a row is declared, and one taken from the rows would leak. "
-        "Give --row-norm R (longer rows are scaled down to it; for 0/1 data with k ones a row, R = "
-        "sqrt(k)), a --schema with bounds, or both --clip-radius and --step-size; dp-pgd, dp-pmd, "
+        "Give ‘row_norm R’ (longer rows are scaled down to it; for 0/1 data with k ones a row, R = "
+        "sqrt(k)), a ‘schema’ with bounds, or both ‘clip_radius’ and ‘step_size’; dp-pgd, dp-pmd, "
         "dp-fw-l2 "
-        "and dp-fw-l1 also take --row-max.");
+        "and dp-fw-l1 also take ‘row_max’.");
   return prepare(problem, options);
 }
 

@@ -12,6 +12,7 @@
 #include "sotto/core/digest.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/json.hpp"
+#include "sotto/core/option_names.hpp"
 
 namespace sotto {
 namespace {
@@ -44,7 +45,7 @@ std::size_t entry_bytes(char kind) { return kind == 't' ? 1 : 8; }
 
 std::string to_bytes(const Checkpoint& checkpoint) {
   nlohmann::json facts = nlohmann::json::array();
-  for (const auto& [name, value] : checkpoint.facts) facts.push_back({name, value});
+  for (const auto& [name, value] : checkpoint.facts) facts.push_back({with_flags(name), value});
   const nlohmann::json head = {{"run", checkpoint.run},
                                {"step", checkpoint.step},
                                {"steps", checkpoint.steps},
@@ -107,13 +108,13 @@ Expected<void> check_facts(const Facts& facts,
   const auto refuse = [&](const std::string& what) {
     return fail(ErrorKind::kUsage,
                 fmt::format("the checkpoint {} belongs to another run: {}. Nothing was released. "
-                            "Give what the run was started with, or another --checkpoint file.",
+                            "Give what the run was started with, or another ‘checkpoint’ file.",
                             path,
                             what));
   };
   for (std::size_t k = 0; k < facts.size(); ++k) {
     const auto& [name, value] = facts[k];
-    if (k >= checkpoint.facts.size() || checkpoint.facts[k].first != name)
+    if (k >= checkpoint.facts.size() || checkpoint.facts[k].first != with_flags(name))
       return refuse(fmt::format("it knows no {} at this place", name));
     if (const std::string& was = checkpoint.facts[k].second; was != value)
       return refuse(fmt::format("{} was {}, but is {}", name, was, value));

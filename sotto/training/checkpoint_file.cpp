@@ -21,7 +21,7 @@ Expected<void> CheckpointFile::write(const Checkpoint& checkpoint) {
   if (found && !is_ours(*found))
     return fail(ErrorKind::kIo,
                 fmt::format("the state was not written to {}: the file there is another run's. "
-                            "Give every run a --checkpoint of its own.",
+                            "Give every run a ‘checkpoint’ of its own.",
                             path_));
   SOTTO_ASSIGN(AtomicFile file, AtomicFile::create(path_, FileAccess::kOwner));
   SOTTO_TRY(file.write(to_bytes(checkpoint)));

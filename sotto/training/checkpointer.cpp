@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/option_names.hpp"
 
 namespace sotto {
 namespace {
@@ -66,7 +67,7 @@ bool Checkpointer::keep_going(const StepReport& report) {
   if (report.step % every != 0 || report.step == report.steps) return true;
   auto written = write(report);
   const bool was_failing = std::exchange(failing_, !written);
-  if (!written) trouble_ = written.error().message;
+  if (!written) trouble_ = with_flags(written.error().message);  // the record's
   if (failing_ && !was_failing && options_.warn) options_.warn(trouble_);
   return true;
 }

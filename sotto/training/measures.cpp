@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/geometry/constrained_prox.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
 
 namespace sotto {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Vector data_gradient(PerExampleSum& sums, double n, const Vector& w) {
   Vector gradient;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sotto/core/digest.hpp"
+#include "sotto/core/option_names.hpp"
 #include "sotto/core/version.hpp"
 
 namespace sotto {
@@ -21,23 +22,23 @@ Facts facts_of(const PublicProblem& problem, const TrainOptions& options, const 
   };
   Facts facts = {
       {"the version of Sotto", kVersion},
-      {"--method", run.method->name},
-      {"--seed", optional(options.seed)},
+      {"‘method’", run.method->name},
+      {"‘seed’", optional(options.seed)},
       {"the number of units", std::to_string(problem.n)},
       {"the number of parameters", std::to_string(problem.dimension)},
-      {"--row-norm", fmt::format("{}", problem.row_norm)},
-      {"--row-max", fmt::format("{}", problem.row_max)},
+      {"‘row_norm’", fmt::format("{}", problem.row_norm)},
+      {"‘row_max’", fmt::format("{}", problem.row_max)},
       {"the loss", std::to_string(static_cast<int>(problem.loss.kind))},
-      {"--regularizer", problem.regularizer.to_string()},
-      {"--constraint", problem.constraint ? problem.constraint->to_string() : "none"},
-      {"--neighbours", std::string(to_string(problem.relation))},
+      {"‘regularizer’", problem.regularizer.to_string()},
+      {"‘constraint’", problem.constraint ? problem.constraint->to_string() : "none"},
+      {"‘neighbours’", std::string(to_string(problem.relation))},
       {"the unit of privacy", options.unit},
-      {"--epsilon", optional(options.epsilon)},
-      {"--delta", fmt::format("{}", options.delta)},
-      {"--accountant", run.accountant ? std::string(run.accountant->name()) : "none"},
+      {"‘epsilon’", optional(options.epsilon)},
+      {"‘delta’", fmt::format("{}", options.delta)},
+      {"‘accountant’", run.accountant ? std::string(run.accountant->name()) : "none"},
   };
   for (const Setting& setting : run.configured.settings)
-    facts.emplace_back(dashed(setting.name), setting.value);
+    facts.emplace_back(marked(setting.name), setting.value);
   facts.emplace_back("the noise multiplier", fmt::format("{}", run.noise_multiplier));
   facts.emplace_back(
       "the plan",

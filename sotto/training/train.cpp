@@ -2,16 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <utility>
 
 #include "sotto/core/dense_limit.hpp"
 #include "sotto/core/digest.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/core/numbers.hpp"
+#include "sotto/core/option_names.hpp"
 #include "sotto/core/reserve.hpp"
 #include "sotto/core/stop.hpp"
 #include "sotto/core/version.hpp"
@@ -28,7 +28,6 @@
 namespace sotto {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Sizes of rows, of clipped gradients and of everything else that is set, for which squares, sums
 /// and the noise's grid are numbers of double, with room to spare. Beyond them a run would fail
 /// after its first charge.
@@ -51,14 +50,14 @@ Expected<void> check_budget(const TrainOptions& options, bool is_private) {
   if (options.epsilon.has_value() == options.noise_multiplier.has_value())
     return fail(
         ErrorKind::kUsage,
-        "give --epsilon (and the noise follows) or --noise-multiplier (and epsilon follows), "
+        "give ‘epsilon’ (and the noise follows) or ‘noise_multiplier’ (and epsilon follows), "
         "exactly one of them. Neither has a default: how much privacy to spend is your "
         "decision.");
   SOTTO_TRY(check(Target{options.epsilon.value_or(1), options.delta}));
   if (options.noise_multiplier &&
       !(*options.noise_multiplier >= kSmallest && *options.noise_multiplier <= kLargest))
     return fail(ErrorKind::kUsage,
-                fmt::format("--noise-multiplier must be finite and > 0 ({} to {}), but is {}.",
+                fmt::format("‘noise_multiplier’ must be finite and > 0 ({} to {}), but is {}.",
                             kSmallest,
                             kLargest,
                             *options.noise_multiplier));
@@ -95,14 +94,14 @@ Expected<void> prepare_checkpoint(PreparedRun& run, const TrainOptions& options)
   if (checkpoint.path.empty()) return {};
   if (checkpoint.every && *checkpoint.every < 1)
     return fail(ErrorKind::kUsage,
-                fmt::format("--every must be at least 1 step, but is {}.", *checkpoint.every));
+                fmt::format("‘every’ must be at least 1 step, but is {}.", *checkpoint.every));
   SOTTO_TRY(check_writable(checkpoint.path));
   SOTTO_ASSIGN(const bool there, file_exists(checkpoint.path));
   if (!there) return {};
   if (!checkpoint.resume)
     return fail(
         ErrorKind::kUsage,
-        fmt::format("{} holds the state of an earlier run. Add --resume to go on with it, or "
+        fmt::format("{} holds the state of an earlier run. Add ‘resume’ to go on with it, or "
                     "remove it to start afresh.",
                     checkpoint.path));
   SOTTO_ASSIGN(Checkpoint found, run.checkpoint->read());
@@ -183,14 +182,14 @@ Expected<void> prepare_filter(PreparedRun& run, const TrainOptions& options) {
   if (!options.epsilon)
     return fail(ErrorKind::kUsage,
                 fmt::format("{} chooses its noise as it runs and needs a budget to stop at: give "
-                            "--epsilon, not --noise-multiplier.",
+                            "‘epsilon’, not ‘noise_multiplier’.",
                             run.method->name));
   SOTTO_ASSIGN(const Accountant* accountant, find_accountant(run.plan.filter));
   if (run.accountant && run.accountant->name() != accountant->name())
     return fail(
         ErrorKind::kUsage,
         fmt::format("{} chooses its releases as it runs, which only the {} filter can account "
-                    "for. Leave out --accountant.",
+                    "for. Leave out ‘accountant’.",
                     run.method->name,
                     run.plan.filter));
   run.accountant = accountant;
@@ -221,19 +220,30 @@ Expected<void> check_sizes(const PublicProblem& problem,
   SOTTO_TRY(check("the bound on the rows' entries", problem.row_max));
   for (const Setting& setting : settings) {
     if (!is_private && !is_size(setting.name)) continue;
-    double value = 0;
-    const char* end = setting.value.data() + setting.value.size();
-    if (const auto read = std::from_chars(setting.value.data(), end, value);
-        read.ec == std::errc() && read.ptr == end)
-      SOTTO_TRY(check(dashed(setting.name), std::abs(value)));
+    if (const auto value = number_in<double>(setting.value))
+      SOTTO_TRY(check(marked(setting.name), std::abs(*value)));
   }
   return {};
+}
+
+Expected<void> check_needs(const MethodInfo& method,
+                           const PublicProblem& problem,
+                           Capabilities offers) {
+  const Capabilities missing = method.needs.without(offers);
+  if (missing.empty()) return {};
+  return fail(ErrorKind::kUsage,
+              fmt::format("{} asks for {}, which {} have here. Use {}a first-order method such as "
+                          "dp-sgd or dp-srm (`sotto methods` says what each needs).",
+                          method.name,
+                          to_string(missing),
+                          problem.network ? "networks don't" : "this model does not",
+                          problem.network ? "a linear model, or " : ""));
 }
 
 /// How many numbers one release has, at most: a gradient with a count, and a Hessian.
 std::int64_t most_values(const PublicProblem& problem, const MethodInfo& method) {
   const std::int64_t d = problem.dimension;
-  return d + 1 + (method.hessians ? d * (d + 1) / 2 : 0);
+  return d + 1 + (method.needs.has(Capability::kHessians) ? d * (d + 1) / 2 : 0);
 }
 
 }  // namespace
@@ -249,16 +259,11 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
   SOTTO_TRY(check_weights(problem.dimension));
   if (problem.constraint && !run.method->constraints)
     return fail(ErrorKind::kUsage,
-                fmt::format("{} does not keep the weights in a set, but --constraint {} asks for "
+                fmt::format("{} does not keep the weights in a set, but ‘constraint {}’ asks for "
                             "it. Use dp-pgd, dp-pmd, dp-fw-l2 or dp-fw-l1, or leave it out.",
                             run.method->name,
                             problem.constraint->to_string()));
-  if (problem.network && run.method->hessians)
-    return fail(ErrorKind::kUsage,
-                fmt::format("{} asks for Hessians, which networks don't have here. Use a linear "
-                            "model, or a first-order method such as dp-sgd or dp-srm (`sotto "
-                            "methods` says what each needs).",
-                            run.method->name));
+  SOTTO_TRY(check_needs(*run.method, problem, problem.offers()));
   SOTTO_TRY(prepare_checkpoint(run, options));
   run.coin = run.resumed ? run.resumed->coin : make_stream(options, Purpose::kSelection).uniform();
   PublicFacts facts{problem, 0, run.coin, {}};
@@ -301,7 +306,7 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
         ErrorKind::kBudget,
         fmt::format("this budget asks for a noise multiplier of {:.3g}, beyond what the noise "
                     "sampler's grid can carry in {} dimensions. Nothing was released. Use a "
-                    "larger --epsilon or fewer steps.",
+                    "larger ‘epsilon’ or fewer steps.",
                     run.noise_multiplier,
                     problem.dimension));
   run.plan = optimizer.plan(problem, run.noise_multiplier);
@@ -350,6 +355,7 @@ Expected<TrainResult> train(const Engine& engine,
                             const TrainOptions& options,
                             PreparedRun prepared,
                             Observer& observer) {
+  SOTTO_TRY(check_needs(*prepared.method, problem, engine.offers()));
   const bool is_private = prepared.method->is_private;
   TrainResult result;
   RunRecord& record = result.record;
@@ -367,8 +373,7 @@ Expected<TrainResult> train(const Engine& engine,
   record.noise_multiplier = prepared.noise_multiplier;
   record.epsilon_budget = options.epsilon.value_or(kInfinity);
   record.epsilon_planned = prepared.epsilon_planned;
-  for (const auto& setting : prepared.configured.settings)
-    record.settings.push_back({setting.name, setting.value, setting.origin});
+  record.settings = prepared.configured.settings;
 
   // For what is written down once the budget is spent; now it is not.
   Reserve reserve(kReservedBytes);
@@ -449,7 +454,7 @@ Expected<TrainResult> train(const Engine& engine,
     visits = oracle.row_visits();
   }
   record.steps = answer.steps;
-  record.stopped = to_string(answer.stopped);
+  record.stopped = answer.stopped;
   record.certificate = std::move(answer.certificate);
   if (answer.gap) record.gap = {answer.gap->gap, answer.gap->half_width, answer.gap->confidence};
   record.gradient_evaluations = evaluations;
@@ -462,7 +467,7 @@ Expected<TrainResult> train(const Engine& engine,
     if (result.ledger) SOTTO_TRY(result.ledger->close(kFinished));
     return fail(ErrorKind::kNoModel,
                 "the run diverged: the weights are not finite. The budget is spent. Use a smaller "
-                "--step-size next time.");
+                "‘step_size’ next time.");
   }
   return result;
 }

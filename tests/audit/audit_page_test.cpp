@@ -12,7 +12,8 @@ using ::testing::Not;
 
 std::string page_with(Verdict verdict) {
   PreparedRun prepared;
-  prepared.configured.settings = {{"steps", "20", "given"}, {"momentum", "none", "default"}};
+  prepared.configured.settings = {{"steps", "20", Origin::kGiven},
+                                  {"momentum", "none", Origin::kDefault}};
   AuditReport report;
   report.verdict = verdict;
   report.runs = 30000;

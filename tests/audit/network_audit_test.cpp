@@ -48,7 +48,7 @@ class MeanNorms final : public Engine {
                      std::span<double> sum) const override {
     real_.add_gradients(workspace, weights, sum);
   }
-  bool has_gradient_pairs() const override { return true; }
+  Capabilities offers() const override { return real_.offers(); }
   void evaluate_gradient_pairs(const Block& block,
                                std::span<const double> w,
                                std::span<const double> before,

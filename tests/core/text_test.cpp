@@ -33,11 +33,10 @@ TEST(Text, OnlyAWholeTextBreaksLines) {
 }
 
 TEST(Text, AListIsTheProgramsOwnAndNothingInItBreaksALine) {
-  const std::string list = listed({"one", "two\nforged"});
-  EXPECT_EQ(list, "one\ntwo\\x0aforged");
-  EXPECT_TRUE(is_listed(list));
-  EXPECT_FALSE(is_listed(list + "\nforged"));
-  EXPECT_FALSE(is_listed("x\nforged"));
+  const Error list = fail_with_list(ErrorKind::kBadData, {"one", "two\nforged"}).value();
+  EXPECT_EQ(list.message, "one\ntwo\\x0aforged");
+  EXPECT_TRUE(list.is_list);
+  EXPECT_FALSE(fail(ErrorKind::kBadData, list.message).value().is_list);
 }
 
 TEST(Text, JsonStaysJson) {

@@ -257,7 +257,7 @@ TEST(Fetch, ServersThatRefuse) {
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error().kind, ErrorKind::kIo);
     EXPECT_THAT(missing.error().message, HasSubstr("not there, or refuses"));
-    EXPECT_THAT(missing.error().message, HasSubstr("--mirror"));
+    EXPECT_THAT(missing.error().message, HasSubstr("‘mirror"));
     place.dir.write("place/plain.txt", "something else");
     const auto other = fetch(place.set, place.from(address));
     ASSERT_FALSE(other);

@@ -106,14 +106,14 @@ TEST_F(Libsvm, LayoutFollowsTheNumberOfFeaturesAlone) {
 
 TEST_F(Libsvm, PrivateRowsNeedDeclaredFacts) {
   const std::string file = write("a.svm", "1 1:1 7:1\n-1 2:3\n");
-  EXPECT_FAILS(read_libsvm(file, {}), ErrorKind::kUsage, "Give --dim N");
+  EXPECT_FAILS(read_libsvm(file, {}), ErrorKind::kUsage, "Give ‘dim N’");
   const auto data = read_libsvm(file, with_dim(7));
   ASSERT_TRUE(data);
   EXPECT_TRUE(data->notes.empty());
   EXPECT_EQ(data->class_names, (std::vector<std::string>{"-1", "1"})) << "the convention";
   ReadOptions several = with_dim(7);
   several.labels = LabelKind::kMulticlass;
-  EXPECT_FAILS(read_libsvm(file, several), ErrorKind::kUsage, "Give --classes");
+  EXPECT_FAILS(read_libsvm(file, several), ErrorKind::kUsage, "Give ‘classes’");
 }
 
 TEST_F(Libsvm, TwoClassesMapSmallerToMinusOne) {

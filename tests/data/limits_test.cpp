@@ -35,7 +35,7 @@ TEST_F(Limits, OfAFile) {
   options.limits.file_bytes = 14;
   EXPECT_TRUE(load_table(options));
   options.limits.file_bytes = 13;
-  EXPECT_FAILS(load_table(options), ErrorKind::kBadData, "--max-file");
+  EXPECT_FAILS(load_table(options), ErrorKind::kBadData, "‘max_file’");
 }
 
 TEST_F(Limits, OfWhatAFileUnpacksTo) {
@@ -45,7 +45,7 @@ TEST_F(Limits, OfWhatAFileUnpacksTo) {
   options.limits.unpacked_bytes = 14'000;
   EXPECT_TRUE(load_table(options));
   options.limits.unpacked_bytes = 13'999;
-  EXPECT_FAILS(load_table(options), ErrorKind::kBadData, "--max-unpacked");
+  EXPECT_FAILS(load_table(options), ErrorKind::kBadData, "‘max_unpacked’");
   // What is read twice counts once.
   options.limits.unpacked_bytes = 14'000;
   options.dim = 0;
@@ -58,7 +58,7 @@ TEST_F(Limits, OfWhatAFileUnpacksTo) {
 TEST_F(Limits, ABombIsRefusedUnlessItIsAskedFor) {
   const std::string member = gzip(std::string(std::size_t{16} << 20, '\n'));
   LoadOptions options = two_features(write("bomb.svm.gz", repeated(member, 65) + gzip("+1 1:1\n")));
-  EXPECT_FAILS(load_table(options), ErrorKind::kBadData, "--max-unpacked");
+  EXPECT_FAILS(load_table(options), ErrorKind::kBadData, "‘max_unpacked’");
   options.limits.unpacked_bytes = std::int64_t{2} << 30;
   EXPECT_TRUE(load_table(options));
 }
@@ -68,7 +68,7 @@ TEST_F(Limits, OfALine) {
   options.limits.line_bytes = 17;
   EXPECT_TRUE(load_table(options));
   options.limits.line_bytes = 16;
-  EXPECT_FAILS(load_table(options), ErrorKind::kBadData, "--max-line");
+  EXPECT_FAILS(load_table(options), ErrorKind::kBadData, "‘max_line’");
   options.misfits = Misfits::kNull;
   const auto data = load_table(options);
   ASSERT_TRUE(data) << data.error().message;
@@ -90,7 +90,7 @@ TEST_F(Limits, OfAField) {
   EXPECT_TRUE(rows("abcdefgh,0.500000,1"));
   for (const char* row : {"abcdefghi,0.5,1", "a,0.5000000,1", "\"abcdefghi\",0.5,1"}) {
     options.misfits = Misfits::kRefuse;
-    EXPECT_FAILS(rows(row), ErrorKind::kBadData, "--max-field");
+    EXPECT_FAILS(rows(row), ErrorKind::kBadData, "‘max_field’");
     // One that names somebody is that person's; a name that is too long is nobody's.
     options.misfits = Misfits::kNull;
     const auto data = rows(row);

@@ -6,6 +6,7 @@
 
 #include <set>
 
+#include "sotto/core/option_names.hpp"
 #include "sotto/optimizer/registry.hpp"
 #include "tests/faults/trial.hpp"
 
@@ -59,7 +60,7 @@ TEST(AbsurdNumbers, OfEveryOptionOfEveryMethod) {
         const bool is_length = option.name == "steps" || option.name == "epochs";
         std::vector<std::string> words = {"--epsilon", "1", "--row-norm", "1.5"};
         if (has_steps && !is_length) words.insert(words.end(), {"--steps", "2"});
-        words.push_back(dashed(option.name) + "=" + value);
+        words.push_back(flag_of(option.name) + "=" + value);
         expect_answer_or_refusal(method.name, words);
         ++tried;
       }

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 constexpr double kStep = 0.3;
 
-std::unique_ptr<MirrorIterate> made(std::string_view map,
+std::unique_ptr<MirrorIterate> made(MirrorMap map,
                                     const ConstraintPtr& set,
                                     const Regularizer& r,
                                     const Vector& start) {
@@ -47,7 +47,7 @@ TEST(MirrorMap, PNormStepsMinimizeTheirModel) {
       const ConstraintPtr ball = l1_ball(radius);
       Vector start(5);
       start << 0.2, -0.1, 0.05, 0.1, -0.1;
-      auto iterate = made("pnorm", ball, r, start);
+      auto iterate = made(MirrorMap::kPNorm, ball, r, start);
       Vector g(5);
       g << 1, -2, 0.5, 0.1, 3;
       iterate->move(g, kStep);
@@ -68,7 +68,7 @@ TEST(MirrorMap, PNormStepsMinimizeTheirModel) {
 TEST(MirrorMap, EntropyOnTheSimplexIsExponentiatedGradient) {
   Vector start(3);
   start << 0.5, 0.3, 0.2;
-  auto iterate = made("entropy", simplex(1), Regularizer(), start);
+  auto iterate = made(MirrorMap::kEntropy, simplex(1), Regularizer(), start);
   EXPECT_LE((iterate->w() - start).norm(), 1e-14);
   Vector g(3);
   g << 1, -1, 2;
@@ -81,7 +81,7 @@ TEST(MirrorMap, EntropyOnTheSimplexIsExponentiatedGradient) {
 
 TEST(MirrorMap, EntropyOnTheBallUsesBothSigns) {
   constexpr double kRadius = 2;
-  auto iterate = made("entropy", l1_ball(kRadius), Regularizer(), Vector::Zero(2));
+  auto iterate = made(MirrorMap::kEntropy, l1_ball(kRadius), Regularizer(), Vector::Zero(2));
   EXPECT_EQ(iterate->w().norm(), 0);
   Vector g(2);
   g << 1, -0.5;
@@ -103,40 +103,41 @@ TEST(MirrorMap, AllMapsReachTheSameMinimizer) {
   const ConstraintPtr ball = l1_ball(1.5);
   Vector best = target;
   ball->project(best);  // the nearest point is the minimizer of the distance
-  for (const auto* map : {"euclidean", "pnorm", "entropy"}) {
+  for (const auto map : {MirrorMap::kEuclidean, MirrorMap::kPNorm, MirrorMap::kEntropy}) {
     auto iterate = made(map, ball, Regularizer(), Vector::Zero(4));
     for (int k = 0; k < 20000; ++k) iterate->move(iterate->w() - target, 0.2 * iterate->modulus());
-    EXPECT_LE((iterate->w() - best).norm(), 1e-3) << map;
+    EXPECT_LE((iterate->w() - best).norm(), 1e-3) << name_of(map, kMirrorMaps);
   }
 }
 
 TEST(MirrorMap, AnL1PenaltyShrinksInEveryMap) {
   Vector g = Vector::Constant(4, 0.1);
-  for (const auto* map : {"euclidean", "pnorm"}) {
+  for (const auto map : {MirrorMap::kEuclidean, MirrorMap::kPNorm}) {
     auto iterate =
         made(map, l1_ball(1), Regularizer(RegularizerKind::kL1, 0.2), Vector::Constant(4, 0.2));
     for (int k = 0; k < 2000; ++k) iterate->move(g, 0.1);
-    EXPECT_LE(iterate->w().norm(), 1e-9) << map;
+    EXPECT_LE(iterate->w().norm(), 1e-9) << name_of(map, kMirrorMaps);
   }
-  auto iterate =
-      made("entropy", l1_ball(1), Regularizer(RegularizerKind::kL1, 0.2), Vector::Zero(4));
+  auto iterate = made(
+      MirrorMap::kEntropy, l1_ball(1), Regularizer(RegularizerKind::kL1, 0.2), Vector::Zero(4));
   for (int k = 0; k < 2000; ++k) iterate->move(g, 0.5);
   EXPECT_LE(iterate->w().norm(), 1e-9);
 }
 
 TEST(MirrorMap, ChoosesByTheSetAndRefusesWithReasons) {
-  EXPECT_EQ(made("auto", simplex(1), {}, Vector::Constant(4, 0.25))->name(), "entropy");
-  EXPECT_EQ(made("auto", l1_ball(1), {}, Vector::Zero(4))->name(), "pnorm");
-  EXPECT_EQ(made("auto", l2_ball(1), {}, Vector::Zero(4))->name(), "euclidean");
-  const auto message = [](std::string_view map, const ConstraintPtr& set, const Regularizer& r) {
+  EXPECT_EQ(made(MirrorMap::kAuto, simplex(1), {}, Vector::Constant(4, 0.25))->map(),
+            MirrorMap::kEntropy);
+  EXPECT_EQ(made(MirrorMap::kAuto, l1_ball(1), {}, Vector::Zero(4))->map(), MirrorMap::kPNorm);
+  EXPECT_EQ(made(MirrorMap::kAuto, l2_ball(1), {}, Vector::Zero(4))->map(), MirrorMap::kEuclidean);
+  const auto message = [](MirrorMap map, const ConstraintPtr& set, const Regularizer& r) {
     const auto iterate = MirrorIterate::make(map, set, r, Vector::Zero(4));
     EXPECT_FALSE(iterate);
     return iterate ? std::string() : iterate.error().message;
   };
-  EXPECT_THAT(message("pnorm", l2_ball(1), {}), HasSubstr("l1 balls only"));
-  EXPECT_THAT(message("entropy", nullptr, {}), HasSubstr("simplex"));
-  EXPECT_THAT(message("pnorm", l1_ball(1), Regularizer::group_l1(1, 2)), HasSubstr("group l1"));
-  EXPECT_THAT(message("cosine", l1_ball(1), {}), HasSubstr("unknown"));
+  EXPECT_THAT(message(MirrorMap::kPNorm, l2_ball(1), {}), HasSubstr("l1 balls only"));
+  EXPECT_THAT(message(MirrorMap::kEntropy, nullptr, {}), HasSubstr("simplex"));
+  EXPECT_THAT(message(MirrorMap::kPNorm, l1_ball(1), Regularizer::group_l1(1, 2)),
+              HasSubstr("group l1"));
 }
 
 }  // namespace

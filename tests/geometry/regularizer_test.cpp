@@ -125,7 +125,7 @@ TEST(Regularizer, RefusesBadTextWithTheRemedy) {
     return r.error().message;
   };
   for (const char* text : {"", "l3:1", "L2:1", "none:1", "ridge"})
-    EXPECT_THAT(message(text), HasSubstr("Set --regularizer to none, l2:LAMBDA")) << text;
+    EXPECT_THAT(message(text), HasSubstr("Set ‘regularizer’ to none, l2:LAMBDA")) << text;
   EXPECT_THAT(message("l2"), HasSubstr("needs its weight lambda"));
   for (const char* text : {"l2:", "l2:x", "l2:-1", "l1:inf", "l1:nan", "l1:1 "})
     EXPECT_THAT(message(text), HasSubstr("must be finite and >= 0")) << text;

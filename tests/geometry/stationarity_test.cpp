@@ -92,22 +92,22 @@ TEST(Stationarity, VerdictsFollowTheNumbers) {
   c.curvature_lower = -0.1;
   c.curvature_floor = 0.05;
   decide(c);
-  EXPECT_EQ(c.verdict, "certified");
+  EXPECT_EQ(c.verdict, Certificate::Verdict::kCertified);
   EXPECT_NE(to_string(c).find("certified at confidence 0.95"), std::string::npos);
   c.gradient_upper = 0.07;
   decide(c);
-  EXPECT_EQ(c.verdict, "not certified");
+  EXPECT_EQ(c.verdict, Certificate::Verdict::kNotCertified);
   c.gradient_floor = 0.065;
   decide(c);
-  EXPECT_EQ(c.verdict, "below the noise floor");
+  EXPECT_EQ(c.verdict, Certificate::Verdict::kBelowNoise);
   c.gradient_upper = 0.05;
   c.curvature_lower = -0.3;
   c.gradient_floor = 0.03;
   decide(c);
-  EXPECT_EQ(c.verdict, "not certified");
+  EXPECT_EQ(c.verdict, Certificate::Verdict::kNotCertified);
   c.curvature_floor = 0.25;
   decide(c);
-  EXPECT_EQ(c.verdict, "below the noise floor");
+  EXPECT_EQ(c.verdict, Certificate::Verdict::kBelowNoise);
 }
 
 }  // namespace

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/loss/loss_info.hpp"
 #include "sotto/loss/scalar_math.hpp"
 #include "sotto/objective/glm_kernels.hpp"
@@ -184,7 +184,6 @@ TEST(LossKernels, PhaseRetrievalMatchesTheScalarFormulas) {
 }
 
 TEST(LossKernels, NotANumberStaysSoAndInfinityHasItsLimit) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const double z[4] = {NAN, kInfinity, -kInfinity, 1};
   const float y[4] = {1, 1, 1, 1};
   const double row_norms[4] = {1, 1, 1, kInfinity};

@@ -105,7 +105,7 @@ TEST(Model, CarriesItsCertificate) {
   Model model = sample_model();
   EXPECT_FALSE(model_from_text(to_text(model), "m.json")->certificate);
   Certificate c;
-  c.verdict = "certified";
+  c.verdict = Certificate::Verdict::kCertified;
   c.confidence = 0.95;
   c.gradient_tolerance = 0.06;
   c.gradient_upper = 1.0 / 30;
@@ -115,7 +115,7 @@ TEST(Model, CarriesItsCertificate) {
   const auto again = model_from_text(to_text(model), "m.json");
   ASSERT_TRUE(again) << again.error().message;
   ASSERT_TRUE(again->certificate);
-  EXPECT_EQ(again->certificate->verdict, "certified");
+  EXPECT_EQ(again->certificate->verdict, Certificate::Verdict::kCertified);
   EXPECT_EQ(again->certificate->gradient_upper, 1.0 / 30);
   EXPECT_TRUE(again->certificate->curvature_by_algebra);
   EXPECT_EQ(to_text(*again), to_text(model));
@@ -125,7 +125,7 @@ TEST(Model, CarriesItsCertificate) {
 TEST(Model, ARefusedCertificateBoundsNothing) {
   Model model = sample_model();
   model.certificate = Certificate{};
-  model.certificate->verdict = "refused";
+  model.certificate->verdict = Certificate::Verdict::kRefused;
   const auto json = nlohmann::json::parse(to_text(model));
   EXPECT_TRUE(json["certificate"]["gradient_upper"].is_null());
   EXPECT_TRUE(json["certificate"]["curvature_lower"].is_null());

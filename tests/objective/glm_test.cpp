@@ -6,11 +6,11 @@
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "sotto/core/numbers.hpp"
 #include "tests/objective/engine_conformance.hpp"
 
 namespace sotto {
@@ -18,8 +18,6 @@ namespace {
 
 using testing::all_units;
 using testing::weighted_sum;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Shape {
   std::int64_t rows = 203;
@@ -410,7 +408,7 @@ TEST(Engine, HessiansOfAnEngineWithoutThemAreABug) {
                          std::span<double>) const override {}
   };
   const Plain engine;
-  EXPECT_FALSE(engine.has_hessian());
+  EXPECT_FALSE(engine.offers().has(Capability::kHessians));
   const auto workspace = engine.make_workspace();
   EXPECT_THROW(engine.evaluate_hessians({}, {}, *workspace, {}), std::logic_error);
   EXPECT_THROW(engine.add_hessians(*workspace, {}, {}), std::logic_error);

@@ -75,7 +75,7 @@ TEST(CertificateCoverage, TheTruthIsInsideAtTheStatedRate) {
     ASSERT_TRUE(result) << result.error().message;
     ASSERT_TRUE(result->certificate);
     const Certificate& c = *result->certificate;
-    ASSERT_NE(c.verdict, "refused") << c.reason;
+    ASSERT_NE(c.verdict, Certificate::Verdict::kRefused) << c.reason;
     Vector g = exact.gradient({result->w, Sampling::full(), 1, 1})->value();
     facts.problem.regularizer.add_gradient(result->w, g);
     Matrix H = exact.hessian({result->w, Sampling::full(), 1, 1})->value().value;
@@ -109,7 +109,7 @@ TEST(Certificates, AreRefusedWhereClippingMayBeActive) {
     NoObserver observer;
     const auto result = configured->optimizer->run(oracle, 1, observer);
     EXPECT_TRUE(result);
-    return result->certificate ? result->certificate->verdict : "none";
+    return result->certificate ? std::string(to_string(result->certificate->verdict)) : "none";
   };
   const GivenOptions loose = {{"gradient_tolerance", "0.3"}, {"steps", "5"}};
   GivenOptions clipped = loose, none = loose, fine = loose;

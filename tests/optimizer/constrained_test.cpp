@@ -304,14 +304,14 @@ TEST(Certificate, IsRefusedWhereGradientsHaveNoBound) {
       ASSERT_FALSE(refused) << method;
       EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
       EXPECT_THAT(refused.error().message, HasSubstr(words)) << method;
-      EXPECT_THAT(refused.error().message, HasSubstr("--certificate-share")) << method;
+      EXPECT_THAT(refused.error().message, HasSubstr("‘certificate_share’")) << method;
     }
   };
   constexpr double kNone = std::numeric_limits<double>::infinity();
   expect_refusal("one row", [](PublicProblem& p) { p.linear_rows = false; });
-  expect_refusal("--row-norm or --row-max",
+  expect_refusal("‘row_norm’ or ‘row_max’",
                  [](PublicProblem& p) { p.row_norm = p.row_max = kNone; });
-  expect_refusal("--loss huber",
+  expect_refusal("‘loss huber’",
                  [](PublicProblem& p) { p.loss = loss_info({LossKind::kSquared}); });
   expect_refusal("l1:0.1",
                  [](PublicProblem& p) { p.regularizer = Regularizer(RegularizerKind::kL1, 0.1); });

@@ -20,7 +20,7 @@ TEST(DescentDirection, Momentum) {
 
 TEST(DescentDirection, AdamByHand) {
   DescentOptions options;
-  options.update = "adam";
+  options.update = Update::kAdam;
   options.momentum = 0.9;
   options.second_moment = 0.99;
   DescentDirection direction(options, 1);
@@ -33,7 +33,7 @@ TEST(DescentDirection, AdamByHand) {
 
 TEST(DescentDirection, BiasCorrectionTakesTheNoiseOut) {
   DescentOptions options;
-  options.update = "adam_bc";
+  options.update = Update::kCorrectedAdam;
   options.momentum = 0;
   DescentDirection direction(options, 2);
   // Second moment 25, of which 16 is noise; and one that is all noise, held up by the floor.

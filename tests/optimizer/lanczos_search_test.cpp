@@ -142,7 +142,7 @@ TEST(LanczosSearch, CostsWhatTheMatrixCosts) {
     SearchOptions options;
     options.gradient_tolerance = 0.5;
     options.curvature_tolerance = 10;  // coarse: affordable on so few rows
-    options.solver = lanczos ? "lanczos" : "dense";
+    options.solver = lanczos ? Solver::kLanczos : Solver::kDense;
     options.clip_radius = 0.25;
     options.hessian_clip = 0.1;
     options.single_release = kSingle;
@@ -176,8 +176,8 @@ TEST(LanczosCertificate, HoldsWithoutConvergence) {
   SearchOptions options;
   options.gradient_tolerance = 0.5;
   options.curvature_tolerance = 0.05;
-  options.curvature_floor = "off";
-  options.solver = "lanczos";
+  options.curvature_floor = false;
+  options.solver = Solver::kLanczos;
   options.clip_radius = 0.25;
   options.hessian_clip = 0.1;
   options.certificate_share = 0.5;
@@ -188,7 +188,7 @@ TEST(LanczosCertificate, HoldsWithoutConvergence) {
     Scout scout(exact, options);
     const auto c = scout.certify(w);
     ASSERT_TRUE(c);
-    ASSERT_NE(c->verdict, "refused") << c->reason;
+    ASSERT_NE(c->verdict, Certificate::Verdict::kRefused) << c->reason;
     misses += c->curvature_lower > truth;
     twin += c->curvature_lower + c->curvature_floor > truth + 1e-6;
   }
@@ -203,14 +203,14 @@ TEST(LanczosCertificate, IsTheDenseOneWhenNothingIsLeftOut) {
   SearchOptions options;
   options.gradient_tolerance = 0.5;
   options.curvature_tolerance = 0.05;
-  options.curvature_floor = "off";
+  options.curvature_floor = false;
   options.clip_radius = 0.25;
   options.hessian_clip = 0.1;
   options.test_products = 6;
   const Vector w = Vector::Constant(6, 0.3);
   Certificate by[2];
   for (const int lanczos : {0, 1}) {
-    options.solver = lanczos ? "lanczos" : "dense";
+    options.solver = lanczos ? Solver::kLanczos : Solver::kDense;
     by[lanczos] = *Scout(exact, options).certify(w);
   }
   EXPECT_EQ(by[1].verdict, by[0].verdict);
@@ -277,12 +277,12 @@ TEST(LanczosSearch, DimensionsThatNoMatrixFitsAreTaken) {
         (*find_method(method))
             ->configure({{"curvature_tolerance", "0.05"}, {"solver", "dense"}}, facts);
     ASSERT_FALSE(dense) << method;
-    EXPECT_NE(dense.error().message.find("--solver lanczos"), std::string::npos);
+    EXPECT_NE(dense.error().message.find("‘solver lanczos’"), std::string::npos);
   }
   const auto fine = (*find_method("opt"))->configure({{"curvature_tolerance", "1e-9"}}, facts);
   ASSERT_FALSE(fine) << "as many products as dimensions";
   EXPECT_EQ(fine.error().kind, ErrorKind::kUsage);
-  EXPECT_NE(fine.error().message.find("--curvature-tolerance"), std::string::npos);
+  EXPECT_NE(fine.error().message.find("‘curvature_tolerance’"), std::string::npos);
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ TEST(NoisyDescent, WithoutNoiseIsPlainGradientDescentWithMomentum) {
   ExactOracle oracle(small.engine, small.problem(l2), Stream::seeded(1, Purpose::kSampling), true);
   DescentOptions options = options_of(25, 0.3);
   options.momentum = 0.5;
-  options.schedule = "linear";
+  options.schedule = Schedule::kLinear;
   NoObserver observer;
   const auto result = NoisyDescent(options, Sampling::full()).run(oracle, 1, observer);
   ASSERT_TRUE(result);
@@ -93,10 +93,10 @@ TEST(NoisyDescent, FullParticipationOfAPoissonBatchIsTheFullBatch) {
 }
 
 TEST(StepSchedule, Shapes) {
-  EXPECT_EQ(StepSchedule("constant", 2, 10)(7), 2);
-  EXPECT_DOUBLE_EQ(StepSchedule("linear", 2, 10)(5), 1);
-  EXPECT_DOUBLE_EQ(StepSchedule("cosine", 2, 10)(5), 1);
-  EXPECT_DOUBLE_EQ(StepSchedule("inverse_sqrt", 2, 10)(3), 1);
+  EXPECT_EQ(StepSchedule(Schedule::kConstant, 2, 10)(7), 2);
+  EXPECT_DOUBLE_EQ(StepSchedule(Schedule::kLinear, 2, 10)(5), 1);
+  EXPECT_DOUBLE_EQ(StepSchedule(Schedule::kCosine, 2, 10)(5), 1);
+  EXPECT_DOUBLE_EQ(StepSchedule(Schedule::kInverseSqrt, 2, 10)(3), 1);
 }
 
 TEST(TailAverage, IsTheMeanOfTheLastShare) {

@@ -117,18 +117,18 @@ TEST(RecursiveTheory, RefusesWhatItCannotKnow) {
     return method ? std::string("accepted") : method.error().message;
   };
   EXPECT_THAT(refused(a9a(Relation::kAddRemove), {{"parameters", "theory"}}),
-              HasSubstr("--sampling poisson"));
+              HasSubstr("‘sampling poisson’"));
   EXPECT_EQ(refused(a9a(Relation::kAddRemove), {{"parameters", "theory"}, {"sampling", "poisson"}}),
             "accepted");
   PublicFacts noise_given = a9a();
   noise_given.epsilon = 0;
-  EXPECT_THAT(refused(noise_given, {{"parameters", "theory"}}), HasSubstr("--epsilon"));
+  EXPECT_THAT(refused(noise_given, {{"parameters", "theory"}}), HasSubstr("‘epsilon’"));
   PublicFacts squared = a9a();
   squared.problem.loss = loss_info({LossKind::kSquared});
-  EXPECT_THAT(refused(squared, {{"parameters", "theory"}}), HasSubstr("--clip-radius"));
+  EXPECT_THAT(refused(squared, {{"parameters", "theory"}}), HasSubstr("‘clip_radius’"));
   EXPECT_THAT(refused(squared, {{"parameters", "theory"}, {"clip_radius", "1"}}),
-              HasSubstr("--gap"));
-  EXPECT_THAT(refused(squared, {{"step_rule", "theory"}}), HasSubstr("--gap"));
+              HasSubstr("‘gap’"));
+  EXPECT_THAT(refused(squared, {{"step_rule", "theory"}}), HasSubstr("‘gap’"));
   EXPECT_EQ(refused(squared, {{"step_rule", "theory"}, {"n0", "1"}}), "accepted");
 }
 

@@ -103,7 +103,7 @@ Runs runs_of(const Cell& cell, std::uint64_t seed) {
       const Certificate& c = *result->certificate;
       const double gradient = rows.gradient(w).norm();
       const double lowest = testing::smallest_eigenvalue(rows.hessian(w));
-      EXPECT_EQ(c.verdict == "refused", twin) << c.reason;
+      EXPECT_EQ(c.verdict == Certificate::Verdict::kRefused, twin) << c.reason;
       if (!twin) {
         EXPECT_EQ(c.curvature_by_algebra, cell.by_algebra);
         runs.covered += gradient <= c.gradient_upper && lowest >= c.curvature_lower;
@@ -207,7 +207,7 @@ TEST(SecondOrderCoverage, MoreUnitsThanDeclaredBendMore) {
       const Certificate& c = *result->certificate;
       EXPECT_EQ(c.curvature_by_algebra, !open);
       const bool refused = open && std::string(solver) == "lanczos";
-      EXPECT_EQ(c.verdict == "refused", refused) << c.reason;
+      EXPECT_EQ(c.verdict == Certificate::Verdict::kRefused, refused) << c.reason;
       if (refused) continue;
       Vector once = Vector::Zero(PlainRows::kDim);
       facts.problem.regularizer.add_hessian_diagonal(result->w, once);

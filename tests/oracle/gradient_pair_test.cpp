@@ -4,6 +4,7 @@
 #include <limits>
 #include <random>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/data/table.hpp"
 #include "sotto/objective/glm.hpp"
 #include "sotto/oracle/exact_oracle.hpp"
@@ -16,8 +17,6 @@ namespace sotto {
 namespace {
 
 using testing::ledger_for;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Rows {
   Rows(std::int64_t n, std::int64_t dim, bool sparse, unsigned seed) : dimension(dim) {

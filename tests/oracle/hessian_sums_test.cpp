@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/objective/glm.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
@@ -14,7 +14,6 @@
 namespace sotto {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 using testing::random_rows;
 using testing::Rows;
 using testing::wave;

@@ -4,9 +4,9 @@
 
 #include <Eigen/Eigenvalues>
 #include <cmath>
-#include <limits>
 #include <random>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/data/table.hpp"
 #include "sotto/loss/joint_bound.hpp"
@@ -20,7 +20,6 @@
 namespace sotto {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kZ = 2;
 
 using testing::random_rows;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/random/stream.hpp"
 
 namespace sotto::internal {
@@ -32,7 +33,6 @@ std::int64_t definition(double value, double scale) {
 }
 
 std::vector<double> values() {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::vector<double> result = {0,
                                 0.5,
                                 1.5,

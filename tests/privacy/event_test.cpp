@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/event_json.hpp"
 #include "sotto/privacy/sampling.hpp"
 
@@ -16,7 +16,6 @@ namespace {
 using testing::HasSubstr;
 
 constexpr Relation kZero = Relation::kZeroOut;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Event parse(std::string_view text, Relation relation = kZero) {
   auto event = parse_event(text, relation);

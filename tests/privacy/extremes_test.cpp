@@ -11,6 +11,7 @@
 #include <random>
 #include <string>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/accountant/gaussian.hpp"
 #include "sotto/privacy/accountant/pld.hpp"
@@ -22,7 +23,6 @@
 namespace sotto {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1e-12;
 
 Event parse(const std::string& text, Relation relation = Relation::kZeroOut) {

@@ -150,7 +150,7 @@ TEST(JournalChain, AKeySealsIt) {
   const auto without = read_whole_journal(dir.file("m.journal"));
   ASSERT_FALSE(without);
   EXPECT_EQ(without.error().kind, ErrorKind::kUsage);
-  EXPECT_THAT(without.error().message, HasSubstr("--journal-key"));
+  EXPECT_THAT(without.error().message, HasSubstr("‘journal_key’"));
   // Whoever lacks the key can write a journal anew, but not one that passes.
   const TempDir other;
   EXPECT_TRUE(is_refused(dir, two_runs(other), key));

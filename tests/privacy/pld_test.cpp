@@ -7,6 +7,7 @@
 #include <numbers>
 #include <random>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/accountant/gaussian.hpp"
 #include "tests/support/golden.hpp"
 
@@ -15,7 +16,6 @@ namespace {
 
 using testing_support::golden_rows;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kExact = 1e-12;
 
 double normal_tail(double x) { return 0.5 * std::erfc(x / std::numbers::sqrt2); }

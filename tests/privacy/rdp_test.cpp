@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <random>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/accountant/gaussian.hpp"
 #include "sotto/privacy/accountant/rdp_fixed_size.hpp"
 #include "sotto/privacy/accountant/rdp_mechanisms.hpp"
@@ -20,7 +20,6 @@ using testing_support::golden_rows;
 
 constexpr double kNumeric = 1e-9;
 constexpr double kOracle = 1e-6;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 CanonicalEvent form(std::string_view text, Relation relation = Relation::kZeroOut) {
   auto event = parse_event(text, relation);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/random/gaussian_kernels.hpp"
 #include "sotto/random/gaussian_table.hpp"
@@ -147,7 +148,6 @@ std::vector<internal::GridKernel> grid_kernels() {
 }
 
 TEST(RoundedGaussian, EveryKernelAddsTheSameStepsOfTheGrid) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   Stream random = Stream::seeded(5, Purpose::kData);
   for (const double unit : {0x1p-40, 1.0, 3e-9, 0.7}) {
     std::vector<double> values = {0.0,

@@ -2,12 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::pair<double, double> range_of(double low, double high) {
   return log_y_range({"t", "x", "y", true, {{"s", {{1, low}, {2, high}, {3, 0}, {4, kInfinity}}}}});

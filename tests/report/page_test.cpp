@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/report/assets.hpp"
 
 namespace sotto {
@@ -16,7 +17,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 const std::string kHostile = "<script>alert('x')</script> & \"quoted\"";
 

@@ -157,7 +157,7 @@ TEST(RunPage, ShowsNetworksWithTheirOwnLoss) {
 TEST(RunPage, ShowsCertificates) {
   RunRecord record = sample_record();
   Certificate certificate;
-  certificate.verdict = "certified";
+  certificate.verdict = Certificate::Verdict::kCertified;
   certificate.confidence = 0.95;
   certificate.gradient_tolerance = 0.06;
   certificate.curvature_tolerance = 0.245;
@@ -170,7 +170,7 @@ TEST(RunPage, ShowsCertificates) {
                     HasSubstr("at most 0.031"),
                     HasSubstr("0.5 ± 0.1 with 95 % confidence")));
   record.certificate = Certificate{};
-  record.certificate->verdict = "refused";
+  record.certificate->verdict = Certificate::Verdict::kRefused;
   record.certificate->reason = "the budget is spent";
   EXPECT_THAT(page_of(record),
               AllOf(HasSubstr("second-order point: refused"),

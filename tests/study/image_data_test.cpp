@@ -101,7 +101,7 @@ TEST_F(ImageData, WithoutFilesTheRemedyIsNamed) {
   const auto set = load("cifar-cnn5");
   ASSERT_FALSE(set);
   EXPECT_EQ(set.error().kind, ErrorKind::kIo);
-  EXPECT_THAT(set.error().message, ::testing::HasSubstr("--data DIR"));
+  EXPECT_THAT(set.error().message, ::testing::HasSubstr("‘data DIR’"));
 }
 
 }  // namespace

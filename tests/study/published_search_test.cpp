@@ -97,10 +97,7 @@ TEST(PublishedSearch, TheLineSearchAlsoSetsTheLengthOfCurvatureSteps) {
     EXPECT_EQ(result->stopped, StopReason::kPlanComplete);
     return result->w;
   };
-  SearchOptions start;
-  start.init = "normal";
-  start.init_seed = 4;
-  const Vector w = initial_point(start, 3);
+  const Vector w = initial_point(Init::kNormal, 4, 3);
   ExactOracle oracle(small.engine(), facts.problem, Stream::seeded(1, Purpose::kSampling));
   const SymmetricEigen H =
       symmetric_eigen(oracle.hessian({w, Sampling::full(), 1e9, 1})->value().value);

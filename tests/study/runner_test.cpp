@@ -205,7 +205,7 @@ TEST(Runner, MissingDataIsAClearError) {
   ASSERT_FALSE(results);
   EXPECT_EQ(results.error().kind, ErrorKind::kIo);
   EXPECT_THAT(results.error().message, HasSubstr("nobody.gz"));
-  EXPECT_THAT(results.error().message, HasSubstr("--data"));
+  EXPECT_THAT(results.error().message, HasSubstr("‘data DIR’"));
 }
 
 // What is shown.

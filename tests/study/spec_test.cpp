@@ -194,7 +194,7 @@ TEST(Specs, EveryTrapThatIsCitedIsExplained) {
 TEST(Specs, AFolderWithoutThemSaysWhereItLooked) {
   const auto found = find_specs("/nowhere", "/usr/bin/sotto");
   ASSERT_FALSE(found);
-  EXPECT_THAT(found.error().message, AllOf(HasSubstr("/nowhere"), HasSubstr("--specs")));
+  EXPECT_THAT(found.error().message, AllOf(HasSubstr("/nowhere"), HasSubstr("‘specs DIR’")));
 }
 
 }  // namespace

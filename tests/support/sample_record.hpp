@@ -28,17 +28,18 @@ inline RunRecord sample_record() {
   record.epsilon_lower = 0.91819;
   record.noise_multiplier = 30;
   record.drawn = {{"full", 40}};
-  record.settings = {{"steps", "50", "given"},
-                     {"clip_radius", "1.8735", "rule: the loss's slope times the row norm"},
-                     {"momentum", "0", "default"}};
-  record.options = {{"epsilon", "1", "given", "Privacy"}, {"loss", "logistic", "default", "Model"}};
+  record.settings = {{"steps", "50", Origin::kGiven},
+                     {"clip_radius", "1.8735", Origin::kRule},
+                     {"momentum", "0", Origin::kDefault}};
+  record.options = {{"epsilon", "1", Origin::kGiven, "Privacy"},
+                    {"loss", "logistic", Origin::kDefault, "Model"}};
   record.loss = "logistic";
   record.regularizer = "none";
   record.dimension = 123;
   record.steps = 40;
   record.passes = 40;
   record.gradient_evaluations = 40 * 32561.0;
-  record.stopped = "stopped by the observer";
+  record.stopped = StopReason::kStoppedEarly;
   record.warnings = {"delta 1e-05 is close to 1/n."};
   record.command = {"train", "--epsilon", "1", "my data.svm", "model.json"};
   record.class_names = {"poor", "rich"};

@@ -16,6 +16,13 @@ class FixedGradients : public Engine {
   explicit FixedGradients(std::vector<std::vector<double>> gradients, std::int64_t block = 7)
       : gradients_(std::move(gradients)), block_(block) {}
 
+  Capabilities offers() const override {
+    return {Capability::kGradients,
+            Capability::kPairs,
+            Capability::kCoordinates,
+            Capability::kHessians,
+            Capability::kLosses};
+  }
   PrivateCount units() const override { return static_cast<std::int64_t>(gradients_.size()); }
   std::int64_t parameters() const override {
     return static_cast<std::int64_t>(gradients_.front().size());
@@ -51,7 +58,6 @@ class FixedGradients : public Engine {
   }
 
   /// Gradients don't depend on w: all differences are 0.
-  bool has_gradient_pairs() const override { return true; }
   void evaluate_gradient_pairs(const Block& block,
                                std::span<const double>,
                                std::span<const double>,
@@ -73,7 +79,6 @@ class FixedGradients : public Engine {
   }
 
   /// Hessians are g g'.
-  bool has_hessian() const override { return true; }
   bool is_convex() const override { return true; }
   void evaluate_hessians(const Block& block,
                          std::span<const double> w,
@@ -123,7 +128,9 @@ class FixedGradients : public Engine {
 class FixedGradientsOnly final : public FixedGradients {
  public:
   using FixedGradients::FixedGradients;
-  bool has_hessian() const override { return false; }
+  Capabilities offers() const override {
+    return FixedGradients::offers().without({Capability::kHessians});
+  }
 };
 
 }  // namespace sotto::testing

@@ -81,25 +81,25 @@ INSTANTIATE_TEST_SUITE_P(
                    s.options.method = "sgd";
                    s.options.epsilon.reset();
                  },
-                 "--method was dp-sgd, but is sgd"},
-        Mismatch{"steps", [](Trial& s) { change_option(s, "steps", "7"); }, "--steps was 6"},
+                 "‘method’ was dp-sgd, but is sgd"},
+        Mismatch{"steps", [](Trial& s) { change_option(s, "steps", "7"); }, "‘steps’ was 6"},
         Mismatch{"batch", [](Trial& s) { change_option(s, "expected_batch", "21"); }, "batch was"},
-        Mismatch{"epsilon", [](Trial& s) { s.options.epsilon = 4; }, "--epsilon was 3, but is 4"},
-        Mismatch{"delta", [](Trial& s) { s.options.delta = 1e-6; }, "--delta"},
-        Mismatch{"seed", [](Trial& s) { s.options.seed = 8; }, "--seed was 7, but is 8"},
-        Mismatch{"no_seed", [](Trial& s) { s.options.seed.reset(); }, "--seed was 7, but is none"},
-        Mismatch{"accountant", [](Trial& s) { s.options.accountant = "pld"; }, "--accountant"},
+        Mismatch{"epsilon", [](Trial& s) { s.options.epsilon = 4; }, "‘epsilon’ was 3, but is 4"},
+        Mismatch{"delta", [](Trial& s) { s.options.delta = 1e-6; }, "‘delta’"},
+        Mismatch{"seed", [](Trial& s) { s.options.seed = 8; }, "‘seed’ was 7, but is 8"},
+        Mismatch{"no_seed", [](Trial& s) { s.options.seed.reset(); }, "‘seed’ was 7, but is none"},
+        Mismatch{"accountant", [](Trial& s) { s.options.accountant = "pld"; }, "‘accountant’"},
         Mismatch{"n", [](Trial& s) { s.problem.n = 61; }, "the number of units was 60"},
         Mismatch{"dimension", [](Trial& s) { s.problem.dimension = 4; }, "parameters was 3"},
-        Mismatch{"row_norm", [](Trial& s) { s.problem.row_norm = 3; }, "--row-norm was 2.3"},
+        Mismatch{"row_norm", [](Trial& s) { s.problem.row_norm = 3; }, "‘row_norm’ was 2.3"},
         Mismatch{
             "loss", [](Trial& s) { s.problem.loss = loss_info({LossKind::kSquared}); }, "the loss"},
         Mismatch{"regularizer",
                  [](Trial& s) { s.problem.regularizer = Regularizer(RegularizerKind::kL2, 0.2); },
-                 "--regularizer"},
+                 "‘regularizer’"},
         Mismatch{"relation",
                  [](Trial& s) { s.problem.relation = Relation::kReplaceOne; },
-                 "--neighbours was zero-out, but is replace-one"},
+                 "‘neighbours’ was zero-out, but is replace-one"},
         Mismatch{"unit", [](Trial& s) { s.options.unit = "person"; }, "unit of privacy"},
         Mismatch{"start", [](Trial& s) { s.problem.start = Vector::Ones(3); }, "the start"},
         Mismatch{"network",
@@ -138,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(
                  [](Trial& s) { change_file(s, [](Checkpoint& c) { c.state += "x"; }); },
                  "more than this method's state"},
         Mismatch{
-            "no_resume", [](Trial& s) { s.options.checkpoint.resume = false; }, "Add --resume"}),
+            "no_resume", [](Trial& s) { s.options.checkpoint.resume = false; }, "Add ‘resume’"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST(Checkpoint, WithoutASeedTheJournalIsNeeded) {

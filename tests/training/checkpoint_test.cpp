@@ -386,7 +386,7 @@ TEST(Resume, WithoutASeedLostStepsAreChargedAgainAndTheRunEndsWithinItsBudget) {
     ASSERT_GE(charged, 6) << "four of them, at least, are lost";
     Watch again;
     const TrainResult result = died.must(again);
-    EXPECT_EQ(result.record.stopped, "budget spent") << method;
+    EXPECT_EQ(result.record.stopped, StopReason::kBudgetSpent) << method;
     EXPECT_EQ(result.record.steps, 40 - (charged - 2)) << method;
     EXPECT_EQ(count_of(result.record.privacy.events), 40) << method;
     EXPECT_LE(result.record.privacy.epsilon, 3) << method;
@@ -420,7 +420,7 @@ TEST(Resume, NoiseThatChangesOverTimeIsPaidByPriceAndNotByCount) {
   Died died("adp-sgd", {{"steps", "40"}, {"groups", "8"}}, 6);
   Watch again;
   const TrainResult result = died.must(again);
-  EXPECT_EQ(result.record.stopped, "budget spent");
+  EXPECT_EQ(result.record.stopped, StopReason::kBudgetSpent);
   EXPECT_GT(result.record.steps, 20) << "not ended with the stage";
   EXPECT_LT(result.record.steps, 40);
   EXPECT_LE(result.record.privacy.epsilon, 3);
@@ -432,7 +432,7 @@ TEST(Resume, AFilterCountsWhatWasLost) {
   Died died("adp-sgd", given, 6);
   Watch again;
   const TrainResult result = died.must(again);
-  EXPECT_EQ(result.record.stopped, "budget spent");
+  EXPECT_EQ(result.record.stopped, StopReason::kBudgetSpent);
   EXPECT_EQ(count_of(result.record.privacy.events), result.record.steps + 4);
   EXPECT_LE(result.record.privacy.epsilon, 3);
 }
@@ -445,7 +445,7 @@ TEST(Resume, ACleanStopLosesNothing) {
   Watch second;
   const TrainResult result = trial.must(second);
   EXPECT_EQ(result.record.steps, 20);
-  EXPECT_EQ(result.record.stopped, "plan complete");
+  EXPECT_EQ(result.record.stopped, StopReason::kPlanComplete);
   EXPECT_EQ(count_of(result.record.privacy.events), 20);
 }
 

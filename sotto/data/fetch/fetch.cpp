@@ -126,7 +126,7 @@ Expected<void> download(const std::string& address,
   if (code == kNoSuchProgram)
     return io(
         "the program curl is not installed. Install it (apt install curl), or give "
-        "--mirror FOLDER with the files.");
+        "‘mirror FOLDER’ with the files.");
   return io(fmt::format("can't download {}: {}.", address, reason(code)));
 }
 
@@ -175,7 +175,7 @@ class Fetcher {
       last = done.error();
     }
     last.message +=
-        " Try again later, or give --mirror with a folder or address that has the file.";
+        " Try again later, or give ‘mirror’ with a folder or address that has the file.";
     return tl::unexpected<Error>(last);
   }
 
@@ -329,11 +329,11 @@ Expected<std::vector<FetchedFile>> fetch(const DataSet& set,
   if (!options.mirror.empty() && !is_address(options.mirror) &&
       !fs::is_directory(options.mirror, error))
     return fail(ErrorKind::kUsage,
-                fmt::format("--mirror must be a folder or an http(s) address, but is '{}'.",
+                fmt::format("‘mirror’ must be a folder or an http(s) address, but is '{}'.",
                             options.mirror));
   fs::create_directories(options.folder, error);
   if (!fs::is_directory(options.folder, error))
-    return io(fmt::format("can't make the folder {}. Choose another --out.", options.folder));
+    return io(fmt::format("can't make the folder {}. Choose another ‘out’.", options.folder));
   std::vector<FetchedFile> fetched;
   for (const auto& file : set.files) {
     bool complete = true;

@@ -94,7 +94,7 @@ class Splitter {
 };
 
 constexpr const char* kFieldTooLong =
-    "the field is longer than the limit. If it is meant to be, raise --max-field";
+    "the field is longer than the limit. If it is meant to be, raise ‘max_field’";
 constexpr const char* kBadQuote =
     "a quoted field must end in a quote before the next separator, on the same line";
 

@@ -89,7 +89,7 @@ Expected<InputFile> InputFile::open(const std::string& path,
   if (size > limits.file_bytes)
     return fail(ErrorKind::kBadData,
                 fmt::format("{}: the file is larger than {} bytes. If it is meant to be, raise "
-                            "--max-file.",
+                            "‘max_file’.",
                             path,
                             limits.file_bytes));
   state->most_unpacked = limits.unpacked_bytes > 0 ? limits.unpacked_bytes
@@ -161,7 +161,7 @@ Expected<std::size_t> InputFile::State::inflate_into(std::span<char> buffer) {
     if (unpacked > most_unpacked)
       return fail(ErrorKind::kBadData,
                   fmt::format("{}: it unpacks to more than {} bytes. If it is meant to, raise "
-                              "--max-unpacked.",
+                              "‘max_unpacked’.",
                               path,
                               most_unpacked));
     if (status == Z_STREAM_END) {

@@ -145,7 +145,7 @@ class RowParser {
     if (index == previous) return "the feature index is repeated; each may occur once in a line";
     if (index < previous) return "the feature index decreases; indices must increase within a line";
     return declared_dim_
-               ? "the feature index is above the declared dimension. Raise --dim or remove "
+               ? "the feature index is above the declared dimension. Raise ‘dim’ or remove "
                  "the feature"
                : "a feature index after this one is smaller, or the file changed while it was "
                  "read; indices must increase within a line";
@@ -186,7 +186,7 @@ Expected<Dataset> read_libsvm(const std::string& path, const ReadOptions& option
   SOTTO_TRY(check_options(options));
   if (options.dim < 0 || options.dim > kMaxDim)
     return fail(ErrorKind::kUsage,
-                fmt::format("dim must be between 1 and {}, but is {}. Set --dim to the number of "
+                fmt::format("dim must be between 1 and {}, but is {}. Set ‘dim’ to the number of "
                             "features.",
                             kMaxDim,
                             options.dim));
@@ -197,7 +197,7 @@ Expected<Dataset> read_libsvm(const std::string& path, const ReadOptions& option
   if (options.dim == 0 && !options.public_rows)
     return fail(ErrorKind::kUsage,
                 fmt::format("{}: the number of features must be declared. Taken from the rows it "
-                            "would tell about them. Give --dim N, for example --dim 123.",
+                            "would tell about them. Give ‘dim N’, for example ‘dim 123’.",
                             path));
   SOTTO_ASSIGN(InputFile file,
                InputFile::open(path, options.misfits == Misfits::kNull, options.limits));

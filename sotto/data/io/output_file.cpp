@@ -87,7 +87,7 @@ Expected<void> refuse_units(const Table& table) {
     return fail(
         ErrorKind::kUsage,
         "the output format can't say that a record is empty (a null unit). Correct the rows "
-        "that don't fit instead of reading them with --no-refusals.");
+        "that don't fit instead of reading them with ‘no_refusals’.");
   if (!table.has_units() || table.units() == table.rows()) return {};
   return fail(
       ErrorKind::kUsage,

@@ -44,7 +44,7 @@ Expected<void> read_rows(LineBatches& source,
 /// A line that for_each_line gives for one that is too long: a row, whatever was in it.
 inline bool is_too_long(std::string_view line) { return line == LineBatches::kTooLong; }
 inline constexpr const char* kLineTooLong =
-    "the line is longer than the limit. If it is meant to be, raise --max-line";
+    "the line is longer than the limit. If it is meant to be, raise ‘max_line’";
 
 /// Calls body(line, number) for every line of the chunk, without its line end. Whether LineBatches
 /// kept a line that is too long depends on how the lines before it were cut, so kTooLong stands for

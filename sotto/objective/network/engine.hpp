@@ -45,6 +45,10 @@ class NetworkEngine final : public Engine {
       const network_kernels::Kernels& kernels = network_kernels::fastest());
   ~NetworkEngine() override;
 
+  Capabilities offers() const override {
+    return {
+        Capability::kGradients, Capability::kPairs, Capability::kCoordinates, Capability::kLosses};
+  }
   PrivateCount units() const override { return table_.units(); }
   std::span<const std::uint8_t> null_units() const override { return table_.null_units(); }
   std::int64_t parameters() const override { return parameters_; }
@@ -59,7 +63,6 @@ class NetworkEngine final : public Engine {
                      std::span<const double> weights,
                      std::span<double> sum) const override;
 
-  bool has_gradient_pairs() const override { return true; }
   void evaluate_gradient_pairs(const Block& block,
                                std::span<const double> w,
                                std::span<const double> before,

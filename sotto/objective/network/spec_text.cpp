@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
-#include <charconv>
 #include <cmath>
 #include <sstream>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/objective/network/spec.hpp"
 
 namespace sotto {
@@ -44,9 +44,9 @@ constexpr LossName kLosses[] = {{NetworkLoss::kSoftmax, "softmax"},
 tl::unexpected<Error> bad(std::string text) { return fail(ErrorKind::kBadData, std::move(text)); }
 
 bool parse_whole(std::string_view text, std::int64_t least, std::int64_t& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() && value >= least &&
-         value <= kMostExtent;
+  const auto number = number_in<std::int64_t>(text);
+  value = number.value_or(value);
+  return number && value >= least && value <= kMostExtent;
 }
 
 /// "3" or "3x5" (height x width).

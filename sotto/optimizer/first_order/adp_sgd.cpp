@@ -28,9 +28,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/optimizer/first_order/methods.hpp"
 #include "sotto/optimizer/parts/clip_rule_option.hpp"
 #include "sotto/optimizer/parts/sampling_option.hpp"
@@ -41,17 +41,17 @@
 namespace sotto {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+enum class NoiseRule { kMatched, kAdaptive, kConstant };
 
 struct AdaptiveNoiseOptions {
   std::optional<std::int64_t> steps;
   std::optional<std::int64_t> expected_batch;
   std::optional<double> step_size;
   std::optional<double> clip_radius;
-  std::string step_rule = "polynomial";
-  std::string noise = "matched";
-  std::string clip_rule = "flat";
-  std::string sampling = "poisson";
+  bool adagrad = false;  ///< b_t grows with the released gradients
+  NoiseRule noise = NoiseRule::kMatched;
+  ClipRule clip_rule = ClipRule::kFlat;
+  Sampling::Kind sampling = Sampling::Kind::kPoisson;
   double offset = 20;
   double slope = 1;
   double beta = 1;
@@ -79,7 +79,7 @@ class AdaptiveNoiseSgd final : public Optimizer {
 
   /// alpha of the schedule relative to b(0), constant within a group of steps: that of its middle.
   double alpha(std::int64_t t) const {
-    if (options_.noise == "constant") return 1;
+    if (options_.noise == NoiseRule::kConstant) return 1;
     const std::int64_t T = *options_.steps;
     const std::int64_t groups = std::min(options_.groups, T);
     const std::int64_t group = t * groups / T;
@@ -89,7 +89,7 @@ class AdaptiveNoiseSgd final : public Optimizer {
   Plan plan(const PublicProblem& problem, double noise_multiplier) const override {
     const std::int64_t T = *options_.steps;
     const std::int64_t samples = T * problem.dimension;
-    if (options_.noise == "adaptive") return {Event::compose({}), samples, "rdp"};
+    if (options_.noise == NoiseRule::kAdaptive) return {Event::compose({}), samples, "rdp"};
     const Vector anywhere;
     Event event = Event::compose({});
     for (std::int64_t t = 0, next; t < T; t = next) {
@@ -105,8 +105,7 @@ class AdaptiveNoiseSgd final : public Optimizer {
                                 Observer& observer) const override {
     const PublicProblem& problem = oracle.problem();
     const Regularizer& r = problem.regularizer;
-    const bool adaptive = options_.noise == "adaptive";
-    const bool adagrad = options_.step_rule == "adagrad";
+    const bool adaptive = options_.noise == NoiseRule::kAdaptive;
     const auto d = static_cast<double>(problem.dimension);
     const double expected_batch = sampling_.rate * static_cast<double>(problem.n);
     TailAverage average(options_.average, *options_.steps);
@@ -125,7 +124,7 @@ class AdaptiveNoiseSgd final : public Optimizer {
       SOTTO_ASSIGN(const auto answer, steps.unless_spent(oracle.gradient(query(w, z))));
       if (!answer) break;
       gradient = answer->value();
-      if (adagrad) {
+      if (options_.adagrad) {
         const TermBounds bounds = bounds_of(query(w, z), problem);
         const double s = z * bounds.sensitivity(problem.relation, sampling_) / expected_batch;
         square += std::max(beta(t) * (gradient.squaredNorm() - d * s * s), options_.nu);
@@ -144,7 +143,7 @@ class AdaptiveNoiseSgd final : public Optimizer {
 
  private:
   GradientQuery query(const Vector& at, double z) const {
-    return {at, sampling_, *options_.clip_radius, z, clip_rule_of(options_.clip_rule)};
+    return {at, sampling_, *options_.clip_radius, z, options_.clip_rule};
   }
   /// Adaptive noise moves in steps of 2 %, so that most releases cost the filter no new
   /// computation.
@@ -160,65 +159,48 @@ OptionTable<AdaptiveNoiseOptions> adp_sgd_options() {
   using O = AdaptiveNoiseOptions;
   OptionTable<O> table;
   table.integer("steps", &O::steps, "number of steps T")
+      .range(1, kMostSteps)
       .integer("expected_batch", &O::expected_batch, "expected number of units a batch")
       .number("step_size", &O::step_size, "eta; the step is eta / b_t")
+      .positive()
       .number("clip_radius", &O::clip_radius, "per-unit gradients are clipped to this L2 norm C")
-      .word("step_rule",
-            &O::step_rule,
-            {"polynomial", "adagrad"},
-            "how b_t grows: sqrt(offset + slope t), or with the released gradients")
-      .word("noise",
-            &O::noise,
-            {"matched", "adaptive", "constant"},
-            "alpha_t^2 follows the polynomial schedule, or b_t during the run under a filter, or "
-            "is constant (dp-sgd)")
+      .positive()
+      .choice("step_rule",
+              &O::adagrad,
+              {{false, "polynomial"}, {true, "adagrad"}},
+              "how b_t grows: sqrt(offset + slope t), or with the released gradients")
+      .choice("noise",
+              &O::noise,
+              {{NoiseRule::kMatched, "matched"},
+               {NoiseRule::kAdaptive, "adaptive"},
+               {NoiseRule::kConstant, "constant"}},
+              "alpha_t^2 follows the polynomial schedule, or b_t during the run under a filter, or "
+              "is constant (dp-sgd)")
       .number("offset", &O::offset, "b^2 at the start")
+      .positive()
       .number("slope", &O::slope, "by how much b^2 grows a step")
+      .range(0, below(kInfinity))
       .number("beta", &O::beta, "adagrad: weight of the squared gradient")
+      .positive()
       .integer("beta_period",
                &O::beta_period,
                "adagrad: beta_t = max{beta / ((t mod period) + 1), 1}; 0: beta_t = beta")
+      .at_least(0)
       .number("nu", &O::nu, "adagrad: the least growth of b^2 a step")
+      .positive()
       .integer("groups", &O::groups, "matched noise changes at most so often")
+      .range(1, 1000)
       .number("average",
               &O::average,
               "share of last iterates that are averaged; 0 returns the last one")
+      .range(0, 1)
       .number("first_multiplier",
               &O::first_multiplier,
-              "adaptive noise: the multiplier of the first step");
+              "adaptive noise: the multiplier of the first step")
+      .positive();
   add_sampling_option(table);
   add_clip_rule_option(table);
   return table;
-}
-
-Expected<void> check(const AdaptiveNoiseOptions& options, const PublicProblem& problem) {
-  const auto refuse = [](std::string_view name, auto value, std::string_view rule) {
-    return fail(ErrorKind::kUsage, fmt::format("{} {}, but is {}.", dashed(name), rule, value));
-  };
-  if (options.steps && (*options.steps < 1 || *options.steps > 100'000'000))
-    return refuse("steps", *options.steps, "must lie between 1 and 100,000,000");
-  if (options.expected_batch &&
-      (*options.expected_batch < 1 || *options.expected_batch > problem.n))
-    return refuse("expected_batch",
-                  *options.expected_batch,
-                  fmt::format("must lie between 1 and the number of units, {}", problem.n));
-  for (const auto& [name, value] : {std::pair{"step_size", options.step_size},
-                                    {"clip_radius", options.clip_radius},
-                                    {"offset", std::optional(options.offset)},
-                                    {"beta", std::optional(options.beta)},
-                                    {"nu", std::optional(options.nu)},
-                                    {"first_multiplier", options.first_multiplier}})
-    if (value && !(std::isfinite(*value) && *value > 0))
-      return refuse(name, *value, "must be finite and > 0");
-  if (!(std::isfinite(options.slope) && options.slope >= 0))
-    return refuse("slope", options.slope, "must be finite and >= 0");
-  if (options.beta_period < 0) return refuse("beta_period", options.beta_period, "must be >= 0");
-  if (options.groups < 1 || options.groups > 1000)
-    return refuse("groups", options.groups, "must lie between 1 and 1000");
-  if (!(options.average >= 0 && options.average <= 1))
-    return refuse("average", options.average, "must lie in [0, 1]");
-  SOTTO_TRY(check_sampling(options.sampling, problem));
-  return check_clip_rule(options.clip_rule, problem);
 }
 
 /// The share of the budget that the polynomial schedule would use if its noise began with z.
@@ -261,7 +243,9 @@ Expected<ConfiguredMethod> configure_adp_sgd(const GivenOptions& given, const Pu
   const auto table = adp_sgd_options();
   SOTTO_ASSIGN(const AdaptiveNoiseOptions asked, table.parse(given));
   const PublicProblem& problem = facts.problem;
-  SOTTO_TRY(check(asked, problem));
+  SOTTO_TRY(check(asked.sampling, problem));
+  SOTTO_TRY(check(asked.clip_rule, problem));
+  SOTTO_TRY(check_batch("expected_batch", asked.expected_batch, problem));
   AdaptiveNoiseOptions options = asked;
   const auto n = static_cast<double>(problem.n);
   if (!options.clip_radius) options.clip_radius = default_clip_radius(problem);
@@ -277,7 +261,7 @@ Expected<ConfiguredMethod> configure_adp_sgd(const GivenOptions& given, const Pu
   if (!options.step_size)
     options.step_size = std::min(h / sum, std::sqrt(options.offset + options.slope) / L);
   const Sampling sampling = sampling_of(options.sampling, *options.expected_batch, problem.n);
-  if (options.noise == "adaptive" && !options.first_multiplier)
+  if (options.noise == NoiseRule::kAdaptive && !options.first_multiplier)
     options.first_multiplier = first_multiplier(options, facts, sampling);
   return ConfiguredMethod{std::make_unique<AdaptiveNoiseSgd>(options, sampling),
                           table.settings(asked, options, given)};
@@ -288,7 +272,7 @@ Expected<ConfiguredMethod> configure_adp_sgd(const GivenOptions& given, const Pu
 std::vector<MethodInfo> adp_sgd_methods() {
   return {{.name = "adp-sgd",
            .summary = "random batches, noise matched to falling steps",
-           .needs = "gradients",
+           .needs = {Capability::kGradients},
            .guarantees = "(epsilon, delta)-DP",
            .is_private = true,
            .source = "[ADP21]",

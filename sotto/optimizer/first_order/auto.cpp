@@ -17,9 +17,11 @@ struct AutoOptions {
 
 OptionTable<AutoOptions> auto_options() {
   OptionTable<AutoOptions> table;
-  table.number("most_passes",
-               &AutoOptions::most_passes,
-               "passes over the data that may be made, at least 8; open: as many as help");
+  table
+      .number("most_passes",
+              &AutoOptions::most_passes,
+              "passes over the data that may be made, at least 8; open: as many as help")
+      .at_least(8);
   return table;
 }
 
@@ -47,9 +49,6 @@ GivenOptions batch_options(const PublicFacts& facts, double most_passes) {
 Expected<ConfiguredMethod> configure_auto(const GivenOptions& given, const PublicFacts& facts) {
   const auto table = auto_options();
   SOTTO_ASSIGN(const AutoOptions asked, table.parse(given));
-  if (asked.most_passes && !(*asked.most_passes >= 8))
-    return fail(ErrorKind::kUsage,
-                fmt::format("--most-passes must be at least 8, but is {}.", *asked.most_passes));
   const bool few_passes = asked.most_passes && *asked.most_passes < 400;
   const bool batches = few_passes || facts.problem.n >= kFewUnits;
   const MethodInfo chosen = batches ? sgd_methods().front() : gd_methods().front();
@@ -59,14 +58,15 @@ Expected<ConfiguredMethod> configure_auto(const GivenOptions& given, const Publi
       batches ? batch_options(facts, *resolved.most_passes) : GivenOptions{};
   SOTTO_ASSIGN(ConfiguredMethod method, chosen.configure(options, facts));
   std::vector<Setting> settings = table.settings(asked, resolved, given);
-  settings.push_back({"chosen_method", chosen.name, "rule"});
+  settings.push_back({"chosen_method", chosen.name, Origin::kRule});
   settings.push_back({"reason",
                       batches ? "random batches end where full ones do, in fewer passes; gradient "
                                 "differences (dp-srm) gained nothing at equal cost"
                               : "few units: a pass is cheap, a batch would be a handful",
-                      "rule"});
+                      Origin::kRule});
   for (Setting setting : method.settings) {
-    if (setting.origin == "given") setting.origin = "rule";  // by this rule, not by the user
+    if (setting.origin == Origin::kGiven)
+      setting.origin = Origin::kRule;  // by this rule, not by the user
     settings.push_back(std::move(setting));
   }
   method.settings = std::move(settings);
@@ -78,7 +78,7 @@ Expected<ConfiguredMethod> configure_auto(const GivenOptions& given, const Publi
 std::vector<MethodInfo> auto_methods() {
   return {{.name = "auto",
            .summary = "picks dp-sgd or dp-gd and their settings from public facts",
-           .needs = "gradients",
+           .needs = {Capability::kGradients},
            .guarantees = "(epsilon, delta)-DP",
            .is_private = true,
            .source = "",

@@ -9,31 +9,41 @@ namespace sotto {
 
 void add_descent_options(OptionTable<DescentOptions>& table) {
   table.integer("steps", &DescentOptions::steps, "number of steps T")
+      .range(1, kMostSteps)
       .number("step_size", &DescentOptions::step_size, "step size eta at the start")
-      .word("schedule",
-            &DescentOptions::schedule,
-            {"constant", "linear", "cosine", "inverse_sqrt"},
-            "how the step size falls; linear and cosine end at zero")
+      .positive()
+      .choice("schedule",
+              &DescentOptions::schedule,
+              kSchedules,
+              "how the step size falls; linear and cosine end at zero")
       .number("momentum", &DescentOptions::momentum, "heavy-ball momentum in [0, 1)")
+      .range(0, below(1))
       .number("clip_radius",
               &DescentOptions::clip_radius,
               "per-unit gradients are clipped to this L2 norm C")
+      .positive()
       .number("clip_quantile",
               &DescentOptions::clip_quantile,
               "C follows this quantile of the gradients' norms, counted privately in the same "
               "release; clip_radius is where it starts")
+      .range(above(0), below(1))
       .number("clip_rate", &DescentOptions::clip_rate, "how fast C follows the quantile")
-      .word("update",
-            &DescentOptions::update,
-            {"momentum", "adam", "adam_bc"},
-            "adam: steps over the root of the second moment; adam_bc: the noise's variance is "
-            "taken out of it")
+      .range(above(0), 10)
+      .choice("update",
+              &DescentOptions::update,
+              {{Update::kMomentum, "momentum"},
+               {Update::kAdam, "adam"},
+               {Update::kCorrectedAdam, "adam_bc"}},
+              "adam: steps over the root of the second moment; adam_bc: the noise's variance is "
+              "taken out of it")
       .number("second_moment", &DescentOptions::second_moment, "adam: its beta_2 in [0, 1)")
+      .range(0, below(1))
       .number("adam_floor",
               &DescentOptions::adam_floor,
               "adam: the least root of a second moment; auto: 1e-8, for adam_bc a fifth of the "
-              "noise");
-  add_clip_rule_option(table, true);
+              "noise")
+      .positive();
+  add_clip_rule_option_with_layers(table);
   add_output_options(table);
 }
 
@@ -82,7 +92,7 @@ DescentOptions with_defaults(DescentOptions options, const PublicFacts& facts) {
   const auto [L, h] = horizon_of(facts, *options.clip_radius);
 
   // A falling schedule covers half the time of a constant one.
-  const double mean_share = options.schedule == "constant" ? 1.0 : 0.5;
+  const double mean_share = options.schedule == Schedule::kConstant ? 1.0 : 0.5;
   const double per_step = mean_share / (1 - options.momentum);
   if (facts.problem.network && !options.steps && !options.step_size) {
     options.steps = kNetworkSteps;

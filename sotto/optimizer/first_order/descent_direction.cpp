@@ -8,12 +8,12 @@ namespace sotto {
 
 DescentDirection::DescentDirection(const DescentOptions& options, std::int64_t dimension)
     : options_(options), first_(Vector::Zero(dimension)) {
-  if (options_.update != "momentum") second_ = Vector::Zero(dimension);
+  if (options_.update != Update::kMomentum) second_ = Vector::Zero(dimension);
 }
 
 const Vector& DescentDirection::next(const Vector& gradient, double sigma) {
   const double beta = options_.momentum;
-  if (options_.update == "momentum") {
+  if (options_.update == Update::kMomentum) {
     first_ = beta * first_ + gradient;
     return first_;
   }
@@ -23,7 +23,7 @@ const Vector& DescentDirection::next(const Vector& gradient, double sigma) {
   second_ = beta2 * second_ + (1 - beta2) * gradient.cwiseAbs2();
   const double scale = 1 / (1 - std::pow(beta, static_cast<double>(t_)));
   const double scale2 = 1 / (1 - std::pow(beta2, static_cast<double>(t_)));
-  const bool corrected = options_.update == "adam_bc";
+  const bool corrected = options_.update == Update::kCorrectedAdam;
   // What is left of a second moment without its noise is uncertain by a few hundredths of the
   // noise's variance.
   const double floor =
@@ -36,7 +36,7 @@ const Vector& DescentDirection::next(const Vector& gradient, double sigma) {
 
 void DescentDirection::archive(Archive& state) {
   state("first moment", first_);
-  if (options_.update == "momentum") return;
+  if (options_.update == Update::kMomentum) return;
   state("second moment", second_)("count", t_, 0, std::numeric_limits<std::int64_t>::max());
 }
 

@@ -26,11 +26,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/optimizer/first_order/methods.hpp"
 #include "sotto/optimizer/parts/clip_rule_option.hpp"
 #include "sotto/optimizer/parts/steps.hpp"
@@ -47,13 +47,12 @@ struct AdaptiveOptions {
   std::optional<double> longest_step;
   std::optional<double> clip_radius;
   double loss_clip = 2;
-  std::string clip_rule = "flat";
+  ClipRule clip_rule = ClipRule::kFlat;
   std::optional<double> rho;
 };
 
 constexpr int kMemory = 10;  ///< moves after which alpha_max is set anew
 constexpr double kStretch = 1.1;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class AdaptiveGradientDescent final : public Optimizer {
  public:
@@ -79,11 +78,8 @@ class AdaptiveGradientDescent final : public Optimizer {
     Vector G;
     Vector direction;
     const auto measure = [&](double rho) {
-      return oracle.gradient({w,
-                              Sampling::full(),
-                              *options_.clip_radius,
-                              1 / std::sqrt(2 * rho),
-                              clip_rule_of(options_.clip_rule)});
+      return oracle.gradient(
+          {w, Sampling::full(), *options_.clip_radius, 1 / std::sqrt(2 * rho), options_.clip_rule});
     };
     Steps steps(observer, options_.most_steps, Steps::Budget::kFilter);
     SOTTO_TRY(steps.begin([&](Archive& state) {
@@ -133,12 +129,10 @@ class AdaptiveGradientDescent final : public Optimizer {
       candidates.push_back(w - step(k, alpha_max) / norm * direction);
       regularizer.push_back(oracle.problem().regularizer.value(candidates.back()));
     }
-    SOTTO_ASSIGN(const Released<std::int64_t> chosen,
-                 oracle.select({candidates,
-                                options_.loss_clip,
-                                std::sqrt(8 * rho),
-                                regularizer,
-                                clip_rule_of(options_.clip_rule)}));
+    SOTTO_ASSIGN(
+        const Released<std::int64_t> chosen,
+        oracle.select(
+            {candidates, options_.loss_clip, std::sqrt(8 * rho), regularizer, options_.clip_rule}));
     return step(chosen.value(), alpha_max);
   }
 
@@ -152,26 +146,35 @@ class AdaptiveGradientDescent final : public Optimizer {
 OptionTable<AdaptiveOptions> agd_options() {
   OptionTable<AdaptiveOptions> table;
   table.integer("most_steps", &AdaptiveOptions::most_steps, "the run ends here at the latest")
+      .range(1, 1'000'000)
       .integer("splits",
                &AdaptiveOptions::splits,
                "a step's first share of the budget is one part of so many")
+      .range(1, 1'000'000)
       .number("growth",
               &AdaptiveOptions::growth,
               "by how much a gradient's budget grows when no step helps")
+      .positive()
       .number("selection_share",
               &AdaptiveOptions::selection_share,
               "of a step's budget, for choosing its length")
+      .range(above(0), below(1))
       .integer("candidates", &AdaptiveOptions::candidates, "lengths to choose from, 0 among them")
+      .range(2, 1000)
       .number("longest_step",
               &AdaptiveOptions::longest_step,
               "the longest step at first, in the norm of w")
+      .positive()
       .number("clip_radius",
               &AdaptiveOptions::clip_radius,
               "per-unit gradients are clipped to this L2 norm C")
+      .positive()
       .number("loss_clip", &AdaptiveOptions::loss_clip, "per-unit losses are clipped to this")
+      .positive()
       .number("rho",
               &AdaptiveOptions::rho,
-              "the budget in zCDP that `splits` refers to; only a guide, the filter decides");
+              "the budget in zCDP that `splits` refers to; only a guide, the filter decides")
+      .positive();
   add_clip_rule_option(table);
   return table;
 }
@@ -180,25 +183,7 @@ Expected<ConfiguredMethod> configure_agd(const GivenOptions& given, const Public
   const auto table = agd_options();
   SOTTO_ASSIGN(const AdaptiveOptions asked, table.parse(given));
   AdaptiveOptions options = asked;
-  const auto refuse = [](std::string_view name, auto value, std::string_view rule) {
-    return fail(ErrorKind::kUsage, fmt::format("{} {}, but is {}.", dashed(name), rule, value));
-  };
-  if (options.most_steps < 1 || options.most_steps > 1'000'000)
-    return refuse("most_steps", options.most_steps, "must lie between 1 and 1,000,000");
-  if (options.splits < 1 || options.splits > 1'000'000)
-    return refuse("splits", options.splits, "must lie between 1 and 1,000,000");
-  if (options.candidates < 2 || options.candidates > 1000)
-    return refuse("candidates", options.candidates, "must lie between 2 and 1000");
-  if (!(options.selection_share > 0 && options.selection_share < 1))
-    return refuse("selection_share", options.selection_share, "must lie between 0 and 1");
-  for (const auto& [name, value] : {std::pair{"growth", std::optional(options.growth)},
-                                    {"longest_step", options.longest_step},
-                                    {"clip_radius", options.clip_radius},
-                                    {"loss_clip", std::optional(options.loss_clip)},
-                                    {"rho", options.rho}})
-    if (value && !(std::isfinite(*value) && *value > 0))
-      return refuse(name, *value, "must be finite and > 0");
-  SOTTO_TRY(check_clip_rule(options.clip_rule, facts.problem));
+  SOTTO_TRY(check(options.clip_rule, facts.problem));
   const double R = std::isfinite(facts.problem.row_norm) ? facts.problem.row_norm : 1;
   if (!options.clip_radius) options.clip_radius = default_clip_radius(facts.problem);
   if (!options.longest_step) options.longest_step = 2 / R;
@@ -214,7 +199,7 @@ Expected<ConfiguredMethod> configure_agd(const GivenOptions& given, const Public
 std::vector<MethodInfo> agd_methods() {
   return {{.name = "dp-agd",
            .summary = "full batches, private choice of steps, adaptive budget",
-           .needs = "gradients, losses",
+           .needs = {Capability::kGradients, Capability::kLosses},
            .guarantees = "(epsilon, delta)-DP by a filter",
            .is_private = true,
            .source = "[LK18]",

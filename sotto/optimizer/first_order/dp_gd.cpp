@@ -26,7 +26,7 @@ Expected<ConfiguredMethod> configure_gd(const GivenOptions& given, const PublicF
 std::vector<MethodInfo> gd_methods() {
   return {{.name = "dp-gd",
            .summary = "gradient descent, full batches, Gaussian noise",
-           .needs = "gradients",
+           .needs = {Capability::kGradients},
            .guarantees =
                "(epsilon, delta)-DP; gradient norm O((d ln 1/delta)^(1/4) / (n epsilon)^(1/2))",
            .is_private = true,
@@ -36,7 +36,7 @@ std::vector<MethodInfo> gd_methods() {
            .configure = configure_gd},
           {.name = "gd",
            .summary = "dp-gd without clipping and noise: a reference",
-           .needs = "gradients",
+           .needs = {Capability::kGradients},
            .guarantees = "NOT private",
            .is_private = false,
            .source = "",

@@ -16,7 +16,8 @@ OptionTable<DescentOptions> sgd_options() {
       .integer("expected_batch",
                &DescentOptions::expected_batch,
                "expected number of units a batch; the realized number stays secret")
-      .number("epochs", &DescentOptions::epochs, "passes over the data, instead of steps");
+      .number("epochs", &DescentOptions::epochs, "passes over the data, instead of steps")
+      .positive();
   add_sampling_option(table);
   return table;
 }
@@ -44,7 +45,7 @@ Expected<ConfiguredMethod> configure_sgd(const GivenOptions& given, const Public
 std::vector<MethodInfo> sgd_methods() {
   return {{.name = "dp-sgd",
            .summary = "gradient descent on random batches, amplified by sampling",
-           .needs = "gradients",
+           .needs = {Capability::kGradients},
            .guarantees = "(epsilon, delta)-DP",
            .is_private = true,
            .source = "[ACGMMTZ16]",
@@ -53,7 +54,7 @@ std::vector<MethodInfo> sgd_methods() {
            .configure = configure_sgd},
           {.name = "sgd",
            .summary = "dp-sgd without clipping and noise: a reference",
-           .needs = "gradients",
+           .needs = {Capability::kGradients},
            .guarantees = "NOT private",
            .is_private = false,
            .source = "",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/core/option_names.hpp"
 #include "sotto/optimizer/first_order/methods.hpp"
 #include "sotto/optimizer/first_order/recursive_options.hpp"
 #include "sotto/optimizer/first_order/recursive_theory.hpp"
@@ -17,23 +18,30 @@ OptionTable<RecursiveOptions> srm_options() {
   using O = RecursiveOptions;
   OptionTable<O> table;
   table.number("mixture", &O::mixture, "weight gamma of the fresh gradient in (0, 1]")
-      .word("clipping",
-            &O::clipping,
-            {"separate", "together"},
-            "clip gradient and difference separately, or their combination once, to the same bound")
-      .word("parameters",
-            &O::parameters,
-            {"rule", "theory", "corollary"},
-            "what settings left open follow: Sotto's rule; theory: Theorem 5.4 of the paper, its "
-            "constants taken as 1; corollary: the same with the batches of Corollary 5.3")
-      .word("step_rule",
-            &O::step_rule,
-            {"schedule", "theory"},
-            "theory: min(accuracy / (n0 L |v|), 1 / (2 n0 L)), the paper's rule, instead of a "
-            "schedule")
+      .range(above(0), 1)
+      .choice(
+          "clipping",
+          &O::clip_together,
+          {{false, "separate"}, {true, "together"}},
+          "clip gradient and difference separately, or their combination once, to the same bound")
+      .choice("parameters",
+              &O::parameters,
+              {{Parameters::kRule, "rule"},
+               {Parameters::kTheory, "theory"},
+               {Parameters::kCorollary, "corollary"}},
+              "what settings left open follow: Sotto's rule; theory: Theorem 5.4 of the paper, its "
+              "constants taken as 1; corollary: the same with the batches of Corollary 5.3")
+      .choice("step_rule",
+              &O::theory_steps,
+              {{false, "schedule"}, {true, "theory"}},
+              "theory: min(accuracy / (n0 L |v|), 1 / (2 n0 L)), the paper's rule, instead of a "
+              "schedule")
       .number("accuracy", &O::accuracy, "zeta of the theory's steps")
+      .positive()
       .number("n0", &O::n0, "n_0 of the theory's steps; auto: L gap / C1^2")
-      .number("gap", &O::gap, "bound on F(w_0) - inf F, for n0; auto: by algebra, if it has one");
+      .positive()
+      .number("gap", &O::gap, "bound on F(w_0) - inf F, for n0; auto: by algebra, if it has one")
+      .positive();
   add_recursive_options(table);
   return table;
 }
@@ -43,7 +51,7 @@ tl::unexpected<Error> must_be_given(std::string_view name, std::string_view what
               fmt::format("the theory's parameters need {}, and no public fact bounds it here. "
                           "Give {}.",
                           what,
-                          dashed(name)));
+                          marked(name)));
 }
 
 /// The constants of the theory: C1 for G, so that clipping makes it true.
@@ -76,10 +84,10 @@ std::int64_t whole(double value, std::int64_t most) {
 Expected<Setting> fill_by_theory(RecursiveOptions& options, const PublicFacts& facts) {
   if (facts.epsilon == 0)
     return fail(ErrorKind::kUsage,
-                "--parameters theory follows from the budget. Give --epsilon and --delta instead "
-                "of --noise-multiplier.");
+                "‘parameters theory’ follows from the budget. Give ‘epsilon’ and ‘delta’ instead "
+                "of ‘noise_multiplier’.");
   SOTTO_ASSIGN(const TheoryFacts theory, theory_facts(options, facts));
-  const bool corollary = options.parameters == "corollary";
+  const bool corollary = options.parameters == Parameters::kCorollary;
   const TheoryParameters p = corollary ? corollary_parameters(theory) : theorem_parameters(theory);
   const std::int64_t n = facts.problem.n;
   options.clip_radius = theory.G;
@@ -96,7 +104,7 @@ Expected<Setting> fill_by_theory(RecursiveOptions& options, const PublicFacts& f
                  missed.empty()
                      ? "its conditions hold, with all constants 1"
                      : fmt::format("does not apply, it needs {}", fmt::join(missed, ", ")),
-                 "rule"};
+                 Origin::kRule};
 }
 
 Expected<ConfiguredMethod> configure_srm(const GivenOptions& given, const PublicFacts& facts) {
@@ -105,18 +113,18 @@ Expected<ConfiguredMethod> configure_srm(const GivenOptions& given, const Public
   const PublicProblem& problem = facts.problem;
   RecursiveOptions options = asked;
   std::vector<Setting> notes;
-  if (options.parameters != "rule") {
+  if (options.parameters != Parameters::kRule) {
     const auto open = [&](std::string_view name) {
       return std::none_of(
           given.begin(), given.end(), [&](const auto& each) { return each.first == name; });
     };
-    if (open("step_rule")) options.step_rule = "theory";
-    if (open("difference_bound")) options.difference_bound = "fixed";
-    if (open("sampling")) options.sampling = "fixed_size";
-    if (open("output")) options.output = "random";
+    if (open("step_rule")) options.theory_steps = true;
+    if (open("difference_bound")) options.adaptive_bound = false;
+    if (open("sampling")) options.sampling = Sampling::Kind::kFixedSize;
+    if (open("output")) options.output = OutputKind::kRandom;
   }
   SOTTO_TRY(check(options, problem));
-  if (options.parameters != "rule") {
+  if (options.parameters != Parameters::kRule) {
     SOTTO_ASSIGN(Setting note, fill_by_theory(options, facts));
     notes.push_back(std::move(note));
   }
@@ -126,8 +134,8 @@ Expected<ConfiguredMethod> configure_srm(const GivenOptions& given, const Public
   // As printed, the noise of all releases of equal batches has one multiplier: each gets its part.
   const auto made = static_cast<double>(Output(options, *options.steps).steps());
   if (!options.anchor_share)
-    options.anchor_share = options.parameters == "rule" ? 0.05 : 1 / std::max(2.0, made);
-  if (options.step_rule == "theory") {
+    options.anchor_share = options.parameters == Parameters::kRule ? 0.05 : 1 / std::max(2.0, made);
+  if (options.theory_steps) {
     if (!options.accuracy) options.accuracy = 0.05;
     if (!options.n0) {
       SOTTO_ASSIGN(const TheoryFacts theory, theory_facts(options, facts));
@@ -145,7 +153,7 @@ Expected<ConfiguredMethod> configure_srm(const GivenOptions& given, const Public
 std::vector<MethodInfo> srm_methods() {
   return {{.name = "dp-srm",
            .summary = "recursive momentum: gradients corrected by differences",
-           .needs = "gradient pairs",
+           .needs = {Capability::kPairs},
            .guarantees =
                "(epsilon, delta)-DP; gradient norm O((sqrt(d ln 1/delta) / (n epsilon))^(2/3))",
            .is_private = true,

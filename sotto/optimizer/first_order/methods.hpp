@@ -7,6 +7,9 @@
 
 namespace sotto {
 
+/// Of methods whose plan is one event for all steps.
+inline constexpr double kMostSteps = 100'000'000;
+
 /// The options that every descent method has.
 void add_descent_options(OptionTable<DescentOptions>& table);
 

@@ -10,7 +10,6 @@
 #include "sotto/optimizer/first_order/descent_direction.hpp"
 #include "sotto/optimizer/parts/clip_rule_option.hpp"
 #include "sotto/optimizer/parts/sampling_option.hpp"
-#include "sotto/optimizer/parts/schedule.hpp"
 #include "sotto/optimizer/parts/steps.hpp"
 #include "sotto/oracle/api/derived_fact.hpp"
 
@@ -26,7 +25,7 @@ GradientQuery NoisyDescent::query(const PublicProblem& problem,
                                   double clip_radius,
                                   double noise_multiplier) const {
   GradientQuery query{at, sampling_, clip_radius, noise_multiplier};
-  query.rule = clip_rule_of(options_.clip_rule);
+  query.rule = options_.clip_rule;
   // The fraction of unclipped gradients is wanted to about a twentieth ([ATMR21] section 3).
   const double batch = sampling_.rate * static_cast<double>(problem.n);
   if (options_.clip_quantile)
@@ -90,40 +89,12 @@ Expected<OptimizerResult> NoisyDescent::run(Oracle& oracle,
 }
 
 Expected<void> check(const DescentOptions& options, const PublicProblem& problem) {
-  const auto refuse = [](std::string_view name, auto value, std::string_view rule) {
-    return fail(ErrorKind::kUsage, fmt::format("{} {}, but is {}.", dashed(name), rule, value));
-  };
-  if (options.steps && *options.steps < 1)
-    return refuse("steps", *options.steps, "must be at least 1");
-  if (options.steps && *options.steps > 100'000'000)
-    return refuse("steps", *options.steps, "must be at most 100,000,000");
-  if (options.epochs && !(std::isfinite(*options.epochs) && *options.epochs > 0))
-    return refuse("epochs", *options.epochs, "must be finite and > 0");
   if (options.steps && options.epochs)
-    return fail(ErrorKind::kUsage, "give --steps or --epochs, not both.");
-  if (options.step_size && !(std::isfinite(*options.step_size) && *options.step_size > 0))
-    return refuse("step_size", *options.step_size, "must be finite and > 0");
-  if (options.clip_radius && !(std::isfinite(*options.clip_radius) && *options.clip_radius > 0))
-    return refuse("clip_radius", *options.clip_radius, "must be finite and > 0");
-  if (!(options.momentum >= 0 && options.momentum < 1))
-    return refuse("momentum", options.momentum, "must lie in [0, 1)");
-  if (!(options.second_moment >= 0 && options.second_moment < 1))
-    return refuse("second_moment", options.second_moment, "must lie in [0, 1)");
-  if (options.adam_floor && !(std::isfinite(*options.adam_floor) && *options.adam_floor > 0))
-    return refuse("adam_floor", *options.adam_floor, "must be finite and > 0");
-  if (options.clip_quantile && !(*options.clip_quantile > 0 && *options.clip_quantile < 1))
-    return refuse("clip_quantile", *options.clip_quantile, "must lie between 0 and 1");
-  if (!(options.clip_rate > 0 && options.clip_rate <= 10))
-    return refuse("clip_rate", options.clip_rate, "must lie in (0, 10]");
+    return fail(ErrorKind::kUsage, "give ‘steps’ or ‘epochs’, not both.");
   SOTTO_TRY(check(static_cast<const OutputOptions&>(options), options.steps));
-  SOTTO_TRY(check_clip_rule(options.clip_rule, problem));
-  SOTTO_TRY(check_sampling(options.sampling, problem));
-  if (options.expected_batch &&
-      (*options.expected_batch < 1 || *options.expected_batch > problem.n))
-    return refuse("expected_batch",
-                  *options.expected_batch,
-                  fmt::format("must lie between 1 and the number of units, {}", problem.n));
-  return {};
+  SOTTO_TRY(check(options.clip_rule, problem));
+  SOTTO_TRY(check(options.sampling, problem));
+  return check_batch("expected_batch", options.expected_batch, problem);
 }
 
 }  // namespace sotto

@@ -2,12 +2,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "sotto/core/error.hpp"
 #include "sotto/optimizer/optimizer.hpp"
 #include "sotto/optimizer/option_table.hpp"
 #include "sotto/optimizer/parts/output.hpp"
+#include "sotto/optimizer/parts/schedule.hpp"
 #include "sotto/optimizer/registry.hpp"
 
 namespace sotto {
@@ -39,6 +39,9 @@ namespace sotto {
 // q       expected batch / n             expected_batch
 // z       noise / sensitivity            found by calibration, or noise_multiplier
 
+/// Heavy-ball momentum, Adam, or Adam with the noise's variance taken out of the second moment.
+enum class Update { kMomentum, kAdam, kCorrectedAdam };
+
 struct DescentOptions : OutputOptions {
   std::optional<std::int64_t> steps;
   std::optional<double> epochs;
@@ -47,13 +50,13 @@ struct DescentOptions : OutputOptions {
   std::optional<double> clip_quantile;
   double clip_rate = 0.2;
   double momentum = 0.9;
-  std::string update = "momentum";
+  Update update = Update::kMomentum;
   double second_moment = 0.999;
   std::optional<double> adam_floor;
-  std::string schedule = "linear";
-  std::string clip_rule = "flat";
+  Schedule schedule = Schedule::kLinear;
+  ClipRule clip_rule = ClipRule::kFlat;
   std::optional<std::int64_t> expected_batch;  ///< none: full batches
-  std::string sampling = "poisson";
+  Sampling::Kind sampling = Sampling::Kind::kPoisson;
 };
 
 class NoisyDescent final : public Optimizer {
@@ -78,7 +81,7 @@ class NoisyDescent final : public Optimizer {
   Sampling sampling_;
 };
 
-/// Refuses settings that make no sense, with the remedy.
+/// Refuses settings that don't go together or don't fit the problem, with the remedy.
 Expected<void> check(const DescentOptions& options, const PublicProblem& problem);
 
 /// How long to run, from public facts: the rule is derived in descent_defaults.cpp.

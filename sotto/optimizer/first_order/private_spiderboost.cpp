@@ -12,7 +12,8 @@ namespace {
 
 OptionTable<RecursiveOptions> spiderboost_options() {
   OptionTable<RecursiveOptions> table;
-  table.integer("phase", &RecursiveOptions::phase, "steps of a phase; each begins with an anchor");
+  table.integer("phase", &RecursiveOptions::phase, "steps of a phase; each begins with an anchor")
+      .at_least(1);
   add_recursive_options(table);
   return table;
 }
@@ -43,7 +44,7 @@ Expected<ConfiguredMethod> configure_spiderboost(const GivenOptions& given,
 std::vector<MethodInfo> spiderboost_methods() {
   return {{.name = "private-spiderboost",
            .summary = "phases of gradient differences between full-batch anchors",
-           .needs = "gradient pairs",
+           .needs = {Capability::kPairs},
            .guarantees =
                "(epsilon, delta)-DP; gradient norm O((sqrt(d ln 1/delta) / (n epsilon))^(2/3))",
            .is_private = true,

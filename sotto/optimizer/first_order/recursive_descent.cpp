@@ -5,9 +5,7 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
-#include "sotto/optimizer/parts/clip_rule_option.hpp"
 #include "sotto/optimizer/parts/sampling_option.hpp"
-#include "sotto/optimizer/parts/schedule.hpp"
 #include "sotto/optimizer/parts/steps.hpp"
 
 namespace sotto {
@@ -31,7 +29,7 @@ RecursiveDescent::RecursiveDescent(RecursiveOptions options, const PublicProblem
       anchor_sampling_(sampling_of(options_.sampling, options_.anchor_batch.value(), problem.n)) {
   SOTTO_CHECK(options_.step_size && options_.clip_radius && options_.difference_clip &&
               options_.mixture && options_.anchor_share);
-  SOTTO_CHECK(options_.step_rule == "schedule" || (options_.accuracy && options_.n0));
+  SOTTO_CHECK(!options_.theory_steps || (options_.accuracy && options_.n0));
 }
 
 std::int64_t RecursiveDescent::anchors() const {
@@ -60,13 +58,13 @@ double RecursiveDescent::total_multiplier(double noise_multiplier) const {
 
 PairClip RecursiveDescent::pair_clip(double moved) const {
   double difference = *options_.difference_clip;
-  if (options_.difference_bound == "adaptive") {
+  if (options_.adaptive_bound) {
     // Never exactly 0, which no noise could hide.
     const double most = std::max(difference, 1e-300);
     const double least = std::min(1e-9 * *options_.clip_radius, most);
     difference = std::clamp(smoothness_ * moved, least, most);
   }
-  return {*options_.mixture, *options_.clip_radius, difference, options_.clipping == "together"};
+  return {*options_.mixture, *options_.clip_radius, difference, options_.clip_together};
 }
 
 GradientQuery RecursiveDescent::anchor_query(const Vector& at, double noise_multiplier) const {
@@ -74,15 +72,11 @@ GradientQuery RecursiveDescent::anchor_query(const Vector& at, double noise_mult
           anchor_sampling_,
           *options_.clip_radius,
           noise_multiplier * anchor_ratio(),
-          clip_rule_of(options_.clip_rule)};
+          options_.clip_rule};
 }
 
 GradientQuery RecursiveDescent::fresh_query(const Vector& at, double noise_multiplier) const {
-  return {at,
-          pair_sampling_,
-          *options_.clip_radius,
-          noise_multiplier,
-          clip_rule_of(options_.clip_rule)};
+  return {at, pair_sampling_, *options_.clip_radius, noise_multiplier, options_.clip_rule};
 }
 
 GradientPairQuery RecursiveDescent::pair_query(const Vector& at,
@@ -93,7 +87,7 @@ GradientPairQuery RecursiveDescent::pair_query(const Vector& at,
           pair_sampling_,
           pair_clip((at - before).norm()),
           noise_multiplier,
-          clip_rule_of(options_.clip_rule)};
+          options_.clip_rule};
 }
 
 Plan RecursiveDescent::plan(const PublicProblem& problem, double noise_multiplier) const {
@@ -117,7 +111,7 @@ Expected<OptimizerResult> RecursiveDescent::run(Oracle& oracle,
   const StepSchedule schedule(options_.schedule, *options_.step_size, *options_.steps);
   const double L = whole_smoothness(smoothness_, problem);
   const auto eta = [&](std::int64_t t, double norm) {
-    if (options_.step_rule == "schedule") return schedule(t);
+    if (!options_.theory_steps) return schedule(t);
     const double n0 = *options_.n0;
     return std::min(*options_.accuracy / (n0 * L * std::max(norm, 1e-300)), 1 / (2 * n0 * L));
   };

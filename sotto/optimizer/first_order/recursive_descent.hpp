@@ -2,12 +2,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "sotto/core/error.hpp"
 #include "sotto/optimizer/optimizer.hpp"
 #include "sotto/optimizer/option_table.hpp"
 #include "sotto/optimizer/parts/output.hpp"
+#include "sotto/optimizer/parts/schedule.hpp"
 #include "sotto/optimizer/registry.hpp"
 
 namespace sotto {
@@ -38,26 +38,30 @@ namespace sotto {
 // a       from the anchors' share of the budget  anchor_share, anchor_batch
 // eta_t   step size                              step_size, schedule; or step_rule, accuracy, n0
 
+/// What settings left open follow: Sotto's rule, or the paper's Theorem 5.4 with its own batches or
+/// those of Corollary 5.3.
+enum class Parameters { kRule, kTheory, kCorollary };
+
 struct RecursiveOptions : OutputOptions {
   RecursiveOptions() { average = 0.3; }
   std::optional<std::int64_t> steps;
   std::optional<double> step_size;
-  std::string schedule = "constant";
-  std::string step_rule = "schedule";
+  Schedule schedule = Schedule::kConstant;
+  bool theory_steps = false;       ///< min(zeta / (n0 L |v|), 1 / (2 n0 L)) instead of the schedule
   std::optional<double> accuracy;  ///< zeta of the theory's step
   std::optional<double> n0;        ///< of the theory's step
   std::optional<double> gap;       ///< D_F, for n0 and the theory's parameters
-  std::string parameters = "rule";
+  Parameters parameters = Parameters::kRule;
   std::optional<double> clip_radius;
   std::optional<double> difference_clip;
   std::optional<double> smoothness;
-  std::string difference_bound = "adaptive";
-  std::string clip_rule = "flat";
-  std::string clipping = "separate";
+  bool adaptive_bound = true;  ///< of differences: what the last step allows, at most C2
+  ClipRule clip_rule = ClipRule::kFlat;
+  bool clip_together = false;  ///< gradient and difference in one, to the same bound
   std::optional<double> mixture;
   std::optional<std::int64_t> expected_batch;
   std::optional<std::int64_t> anchor_batch;
-  std::string sampling = "poisson";
+  Sampling::Kind sampling = Sampling::Kind::kPoisson;
   std::optional<double> anchor_share;
   std::optional<std::int64_t> phase;  ///< steps of a phase; none: one phase
 };

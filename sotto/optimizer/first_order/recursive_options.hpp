@@ -7,7 +7,7 @@ namespace sotto {
 /// What dp-srm and private-spiderboost have in common.
 void add_recursive_options(OptionTable<RecursiveOptions>& table);
 
-/// Refuses settings that make no sense, with the remedy.
+/// Refuses settings that don't go together or don't fit the problem, with the remedy.
 Expected<void> check(const RecursiveOptions& options, const PublicProblem& problem);
 
 /// Fills radii, steps, step size and batches from public facts. The horizon (the sum of step sizes)

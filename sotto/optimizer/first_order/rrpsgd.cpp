@@ -22,7 +22,6 @@
 #include "sotto/optimizer/first_order/methods.hpp"
 #include "sotto/optimizer/parts/clip_rule_option.hpp"
 #include "sotto/optimizer/parts/sampling_option.hpp"
-#include "sotto/optimizer/parts/schedule.hpp"
 
 namespace sotto {
 namespace {
@@ -30,26 +29,29 @@ namespace {
 struct RandomRoundOptions {
   std::optional<std::int64_t> steps;
   std::optional<double> step_size;
-  std::string schedule = "constant";
+  Schedule schedule = Schedule::kConstant;
   std::optional<double> clip_radius;
-  std::string clip_rule = "flat";
+  ClipRule clip_rule = ClipRule::kFlat;
   std::optional<std::int64_t> expected_batch;
-  std::string sampling = "poisson";
+  Sampling::Kind sampling = Sampling::Kind::kPoisson;
   std::optional<std::int64_t> drawn_steps;
 };
 
 OptionTable<RandomRoundOptions> rrpsgd_options() {
   OptionTable<RandomRoundOptions> table;
   table.integer("steps", &RandomRoundOptions::steps, "the largest number of steps T")
+      .range(1, kMostSteps)
       .number(
           "step_size", &RandomRoundOptions::step_size, "step size gamma at the start, below 2/L")
-      .word("schedule",
-            &RandomRoundOptions::schedule,
-            {"constant", "inverse_sqrt"},
-            "how the step size falls")
+      .positive()
+      .choice("schedule",
+              &RandomRoundOptions::schedule,
+              {{Schedule::kConstant, "constant"}, {Schedule::kInverseSqrt, "inverse_sqrt"}},
+              "how the step size falls")
       .number("clip_radius",
               &RandomRoundOptions::clip_radius,
               "per-unit gradients are clipped to this L2 norm C")
+      .positive()
       .integer("expected_batch",
                &RandomRoundOptions::expected_batch,
                "expected number of units in a batch; 1 is the paper's method")
@@ -87,7 +89,7 @@ Expected<ConfiguredMethod> configure_rrpsgd(const GivenOptions& given, const Pub
   descent.sampling = options.sampling;
   descent.schedule = options.schedule;
   descent.momentum = 0;
-  descent.output = "random";
+  descent.output = OutputKind::kRandom;
   descent.drawn_steps = options.drawn_steps;
   SOTTO_TRY(check(descent, problem));
 
@@ -102,7 +104,7 @@ Expected<ConfiguredMethod> configure_rrpsgd(const GivenOptions& given, const Pub
     options.step_size = std::min(2 * horizon.length / static_cast<double>(*options.steps), longest);
   if (!(*options.step_size < 2 / horizon.smoothness))
     return fail(ErrorKind::kUsage,
-                fmt::format("--step-size must be below 2/L = {:.4g}, where the law of the returned "
+                fmt::format("‘step_size’ must be below 2/L = {:.4g}, where the law of the returned "
                             "iterate is defined, but is {}.",
                             2 / horizon.smoothness,
                             *options.step_size));
@@ -129,7 +131,7 @@ Expected<ConfiguredMethod> configure_rrpsgd(const GivenOptions& given, const Pub
 std::vector<MethodInfo> rrpsgd_methods() {
   return {{.name = "rrpsgd",
            .summary = "random batches, a random iterate drawn first",
-           .needs = "gradients",
+           .needs = {Capability::kGradients},
            .guarantees = "(epsilon, delta)-DP; gradient norm O((d ln^2)^(1/4) / (n epsilon)^(1/2))",
            .is_private = true,
            .source = "[ZZMW17]",

@@ -15,6 +15,7 @@
 
 #include "sotto/optimizer/first_order/methods.hpp"
 #include "sotto/optimizer/first_order/recursive_descent.hpp"
+#include "sotto/optimizer/parts/sampling_option.hpp"
 #include "sotto/optimizer/parts/steps.hpp"
 
 namespace sotto {
@@ -81,10 +82,14 @@ class Storm final : public Optimizer {
 OptionTable<StormOptions> storm_options() {
   OptionTable<StormOptions> table;
   table.integer("steps", &StormOptions::steps, "number of steps T")
+      .at_least(1)
       .integer("expected_batch", &StormOptions::expected_batch, "expected number of units a batch")
       .number("k", &StormOptions::k, "scale of the step size")
+      .positive()
       .number("u", &StormOptions::u, "what the step's sum of squares begins with")
-      .number("c", &StormOptions::c, "the fresh gradient's weight is c eta^2");
+      .positive()
+      .number("c", &StormOptions::c, "the fresh gradient's weight is c eta^2")
+      .positive();
   return table;
 }
 
@@ -92,15 +97,7 @@ Expected<ConfiguredMethod> configure_storm(const GivenOptions& given, const Publ
   const auto table = storm_options();
   SOTTO_ASSIGN(const StormOptions asked, table.parse(given));
   StormOptions options = asked;
-  const auto positive = [](double x) { return std::isfinite(x) && x > 0; };
-  if (!positive(options.k) || !positive(options.u) || (options.c && !positive(*options.c)))
-    return fail(ErrorKind::kUsage, "--k, --u and --c must be finite and > 0.");
-  if ((options.steps && *options.steps < 1) ||
-      (options.expected_batch &&
-       (*options.expected_batch < 1 || *options.expected_batch > facts.problem.n)))
-    return fail(
-        ErrorKind::kUsage,
-        "--steps must be at least 1, and --expected-batch between 1 and the number of units.");
+  SOTTO_TRY(check_batch("expected_batch", options.expected_batch, facts.problem));
   const auto n = static_cast<double>(facts.problem.n);
   if (!options.expected_batch)
     options.expected_batch = std::min<std::int64_t>(
@@ -117,7 +114,7 @@ Expected<ConfiguredMethod> configure_storm(const GivenOptions& given, const Publ
 std::vector<MethodInfo> storm_methods() {
   return {{.name = "storm",
            .summary = "stochastic recursive momentum: a reference for dp-srm",
-           .needs = "gradient pairs",
+           .needs = {Capability::kPairs},
            .guarantees = "NOT private",
            .is_private = false,
            .source = "[CO19]",

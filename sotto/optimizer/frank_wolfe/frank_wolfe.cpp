@@ -13,7 +13,8 @@ namespace sotto {
 namespace {
 
 VertexRule rule_of(const FrankWolfeOptions& options) {
-  return options.selection == "noisy_max" ? VertexRule::kNoisyMax : VertexRule::kExponential;
+  return options.selection == Selection::kNoisyMax ? VertexRule::kNoisyMax
+                                                   : VertexRule::kExponential;
 }
 
 /// A regularizer's gradient on the coordinates that a path has touched; elsewhere it is 0.
@@ -45,7 +46,7 @@ class SparseGradient {
 }  // namespace
 
 double frank_wolfe_step(const FrankWolfeOptions& options, std::int64_t t) {
-  if (options.step_rule == "harmonic") return 2 / (static_cast<double>(t) + 2);
+  if (options.harmonic) return 2 / (static_cast<double>(t) + 2);
   return *options.step_size;
 }
 
@@ -124,7 +125,7 @@ Expected<OptimizerResult> GradientFrankWolfe::run(Oracle& oracle,
 }
 
 VertexFrankWolfe::VertexFrankWolfe(FrankWolfeOptions options) : FrankWolfe(std::move(options)) {
-  SOTTO_CHECK(options_.output != "best");
+  SOTTO_CHECK(options_.output != OutputKind::kBest);
 }
 
 Plan VertexFrankWolfe::plan(const PublicProblem& problem, double noise_multiplier) const {
@@ -148,9 +149,9 @@ Expected<OptimizerResult> VertexFrankWolfe::run(Oracle& oracle,
   // A simplex does not contain 0: its first vertex is the start.
   if (set.kind() == SetKind::kSimplex) w.move(1, {0, set.largest_l1(problem.dimension)});
 
-  const double share = options_.output == "average" && options_.average == 0 ? 0.5
-                       : options_.output == "random"                         ? 0
-                                                                             : options_.average;
+  const double share = options_.output == OutputKind::kAverage && options_.average == 0 ? 0.5
+                       : options_.output == OutputKind::kRandom                         ? 0
+                                                                : options_.average;
   const auto averaged = std::max<std::int64_t>(1, std::llround(share * static_cast<double>(T)));
   std::vector<double> sums;  // of the last iterates, by slot of the path's support
   std::int64_t counted = 0;

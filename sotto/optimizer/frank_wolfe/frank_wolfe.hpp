@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "sotto/optimizer/optimizer.hpp"
@@ -39,14 +38,17 @@ namespace sotto {
 // C        clip_radius   1.1 times the largest gradient at w = 0
 // C_max    clip_max      the same for its entries
 
+/// How a vertex is chosen; kAuto: as exponential_is_better() says.
+enum class Selection { kAuto, kExponential, kNoisyMax, kGaussian };
+
 struct FrankWolfeOptions : OutputOptions, CertificateOptions {
   std::optional<std::int64_t> steps;
   std::optional<double> step_size;
-  std::string step_rule = "theory";
-  std::string selection = "auto";
+  bool harmonic = false;  ///< steps 2 / (t + 2), not the theory's constant ones
+  Selection selection = Selection::kAuto;
   std::optional<double> clip_radius;
   std::optional<double> clip_max;
-  std::string start = "auto";
+  Start start = Start::kAuto;
 };
 
 /// The step of number t = 0, 1, …

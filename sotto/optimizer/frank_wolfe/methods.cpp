@@ -17,29 +17,36 @@ constexpr std::int64_t kMostCoordinates = 1 << 25;
 OptionTable<FrankWolfeOptions> option_table(bool selection) {
   OptionTable<FrankWolfeOptions> table;
   table.integer("steps", &FrankWolfeOptions::steps, "number of steps T")
+      .range(1, 10'000'000)
       .number("step_size", &FrankWolfeOptions::step_size, "step size gamma in (0, 1], constant")
-      .word("step_rule",
-            &FrankWolfeOptions::step_rule,
-            {"theory", "harmonic"},
-            "theory: constant, for nonconvex losses; harmonic: 2 / (t + 2)");
+      .range(above(0), 1)
+      .choice("step_rule",
+              &FrankWolfeOptions::harmonic,
+              {{false, "theory"}, {true, "harmonic"}},
+              "theory: constant, for nonconvex losses; harmonic: 2 / (t + 2)");
   if (selection)
     table
-        .word("selection",
-              &FrankWolfeOptions::selection,
-              {"auto", "exponential", "noisy_max", "gaussian"},
-              "how a vertex is chosen; auto: the exponential mechanism, or Gaussian noise on the "
-              "gradient where clip_radius / clip_max is small against the dimension")
+        .choice("selection",
+                &FrankWolfeOptions::selection,
+                {{Selection::kAuto, "auto"},
+                 {Selection::kExponential, "exponential"},
+                 {Selection::kNoisyMax, "noisy_max"},
+                 {Selection::kGaussian, "gaussian"}},
+                "how a vertex is chosen; auto: the exponential mechanism, or Gaussian noise on the "
+                "gradient where clip_radius / clip_max is small against the dimension")
         .number("clip_max",
                 &FrankWolfeOptions::clip_max,
-                "per-unit gradients are scaled to entries of at most this");
+                "per-unit gradients are scaled to entries of at most this")
+        .positive();
   table
       .number("clip_radius",
               &FrankWolfeOptions::clip_radius,
               "per-unit gradients are clipped to this L2 norm C (Gaussian noise)")
-      .word("start",
-            &FrankWolfeOptions::start,
-            {"auto", "zero", "center"},
-            "where to start; auto: 0 if it lies in the set, else its center (or first vertex)");
+      .positive()
+      .choice("start",
+              &FrankWolfeOptions::start,
+              kStarts,
+              "where to start; auto: 0 if it lies in the set, else its center (or first vertex)");
   add_output_options(table);
   add_certificate_options(table);
   return table;
@@ -52,20 +59,20 @@ bool exponential_is_better(double clip_radius, double clip_max, double vertices)
 }
 
 Expected<void> check_selection(const FrankWolfeOptions& options, const PublicProblem& problem) {
-  if (options.selection == "gaussian") return {};
+  if (options.selection == Selection::kGaussian) return {};
   const ConstraintSet& set = *problem.constraint;
   const bool coordinates = set.kind() == SetKind::kL1Ball || set.kind() == SetKind::kSimplex;
   if (!coordinates && set.kind() != SetKind::kPolytope)
     return fail(
         ErrorKind::kUsage,
         fmt::format("the set {} has {} vertices, too many to choose from one by one. Use "
-                    "--selection gaussian (dp-fw-l2), or an l1 ball, a simplex or a polytope.",
+                    "‘selection gaussian’ (dp-fw-l2), or an l1 ball, a simplex or a polytope.",
                     set.to_string(),
                     set.kind() == SetKind::kBox ? "2^d" : "infinitely many"));
-  if (options.selection == "noisy_max" && problem.dimension > kMostNoisyMax)
+  if (options.selection == Selection::kNoisyMax && problem.dimension > kMostNoisyMax)
     return fail(ErrorKind::kUsage,
-                fmt::format("--selection noisy_max handles up to {} dimensions, but there are {}. "
-                            "Use --selection exponential.",
+                fmt::format("‘selection noisy_max’ handles up to {} dimensions, but there are {}. "
+                            "Use ‘selection exponential’.",
                             kMostNoisyMax,
                             problem.dimension));
   if (coordinates && problem.dimension > kMostCoordinates)
@@ -73,12 +80,12 @@ Expected<void> check_selection(const FrankWolfeOptions& options, const PublicPro
                 fmt::format("dp-fw-l1 handles up to {} dimensions, but there are {}.",
                             kMostCoordinates,
                             problem.dimension));
-  if (coordinates && options.output == "best")
+  if (coordinates && options.output == OutputKind::kBest)
     return fail(ErrorKind::kUsage,
-                "--output best would keep dense copies of the model. Use last, average or random.");
-  if (set.kind() == SetKind::kSimplex && options.start == "center")
+                "‘output best’ would keep dense copies of the model. Use last, average or random.");
+  if (set.kind() == SetKind::kSimplex && options.start == Start::kCenter)
     return fail(ErrorKind::kUsage,
-                "on a simplex dp-fw-l1 starts at a vertex, to stay sparse. Use --start auto.");
+                "on a simplex dp-fw-l1 starts at a vertex, to stay sparse. Use ‘start auto’.");
   return {};
 }
 
@@ -87,7 +94,7 @@ double single_step_error(const FrankWolfeOptions& options,
                          const TheoryFacts& theory,
                          const PublicProblem& problem) {
   const ConstraintSet& set = *problem.constraint;
-  if (options.selection == "gaussian")
+  if (options.selection == Selection::kGaussian)
     return set.gaussian_width(problem.dimension) * *options.clip_radius * theory.noise / theory.n;
   const double vertices =
       set.vertices() ? static_cast<double>(set.vertices()->rows()) : 2 * theory.d;
@@ -101,24 +108,14 @@ Expected<ConfiguredMethod> configure(bool selection,
   const PublicProblem& problem = facts.problem;
   const auto table = option_table(selection);
   SOTTO_ASSIGN(FrankWolfeOptions asked, table.parse(given));
-  if (!selection) asked.selection = "gaussian";
+  if (!selection) asked.selection = Selection::kGaussian;
   SOTTO_TRY(require_bounded(problem, selection ? "dp-fw-l1" : "dp-fw-l2"));
-  SOTTO_TRY(require_steps(asked.steps));
-  for (const auto& [name, value] : {std::pair{"step_size", asked.step_size},
-                                    {"clip_radius", asked.clip_radius},
-                                    {"clip_max", asked.clip_max}})
-    SOTTO_TRY(require_positive(name, value));
-  if (asked.step_size && *asked.step_size > 1)
-    return fail(ErrorKind::kUsage,
-                fmt::format("--step-size must lie in (0, 1], but is {}: a step goes from the model "
-                            "towards a vertex.",
-                            *asked.step_size));
   SOTTO_TRY(check(static_cast<const OutputOptions&>(asked), asked.steps));
   SOTTO_TRY(check(static_cast<const CertificateOptions&>(asked), problem));
   if (!problem.regularizer.smooth())
     return fail(ErrorKind::kUsage,
                 fmt::format("Frank-Wolfe steps need a smooth objective, but the regularizer {} is "
-                            "not. An l1 ball as --constraint does its work; or use dp-pgd.",
+                            "not. An l1 ball as ‘constraint’ does its work; or use dp-pgd.",
                             problem.regularizer.to_string()));
   SOTTO_TRY(problem.constraint->check(problem.dimension));
 
@@ -127,19 +124,19 @@ Expected<ConfiguredMethod> configure(bool selection,
   if (!options.clip_radius) options.clip_radius = theory.clip;
   if (!options.clip_max) options.clip_max = std::min(theory.clip_max, *options.clip_radius);
   const Matrix* listed = problem.constraint->vertices();
-  if (options.selection == "auto") {
+  if (options.selection == Selection::kAuto) {
     const double vertices = listed ? static_cast<double>(listed->rows()) : 2 * theory.d;
     const bool choosable = problem.constraint->kind() == SetKind::kL1Ball ||
                            problem.constraint->kind() == SetKind::kSimplex || listed;
     options.selection =
         choosable && exponential_is_better(*options.clip_radius, *options.clip_max, vertices)
-            ? "exponential"
-            : "gaussian";
+            ? Selection::kExponential
+            : Selection::kGaussian;
   }
   SOTTO_TRY(check_selection(options, problem));
-  if (options.selection == "gaussian" || listed) {
+  if (options.selection == Selection::kGaussian || listed) {
     SOTTO_TRY(start_point(options.start, problem));
-  } else if (problem.constraint->kind() == SetKind::kSimplex && options.start == "zero") {
+  } else if (problem.constraint->kind() == SetKind::kSimplex && options.start == Start::kZero) {
     SOTTO_TRY(start_point(options.start, problem));
   }
 
@@ -158,7 +155,7 @@ Expected<ConfiguredMethod> configure(bool selection,
                            (std::max(curvature, 1e-300) * static_cast<double>(*options.steps))));
   fill_output(options, *options.steps, facts.coin);
   std::unique_ptr<Optimizer> optimizer;
-  if (options.selection == "gaussian")
+  if (options.selection == Selection::kGaussian)
     optimizer = std::make_unique<GradientFrankWolfe>(options);
   else if (listed)
     optimizer = std::make_unique<ListedFrankWolfe>(options);
@@ -177,7 +174,8 @@ std::vector<MethodInfo> frank_wolfe_methods() {
   };
   return {{.name = "dp-fw-l2",
            .summary = "Frank-Wolfe on noisy gradients, any bounded set",
-           .needs = "gradients, a bounded constraint set, a smooth regularizer",
+           .needs = {Capability::kGradients},
+           .needs_of_problem = "a bounded constraint set, a smooth regularizer",
            .guarantees = "(epsilon, delta)-DP; gap grows with the set's Gaussian width",
            .is_private = true,
            .source = "[WX19]",
@@ -187,7 +185,8 @@ std::vector<MethodInfo> frank_wolfe_methods() {
            .constraints = true},
           {.name = "dp-fw-l1",
            .summary = "Frank-Wolfe with privately chosen vertices, for high dimension",
-           .needs = "gradients by coordinate; an l1 ball, a simplex or a polytope",
+           .needs = {Capability::kCoordinates},
+           .needs_of_problem = "an l1 ball, a simplex or a polytope",
            .guarantees = "(epsilon, delta)-DP; gap grows with the logarithm of d",
            .is_private = true,
            .source = "[WX19]",

@@ -43,7 +43,7 @@ Expected<void> require_certifiable(const PublicProblem& problem) {
   const auto refuse = [](std::string_view why, std::string_view remedy) {
     return fail(ErrorKind::kUsage,
                 fmt::format("a certificate is about the objective, so that no gradient may be "
-                            "clipped in it, but {}. {}, or leave out --certificate-share.",
+                            "clipped in it, but {}. {}, or leave out ‘certificate_share’.",
                             why,
                             remedy));
   };
@@ -51,14 +51,14 @@ Expected<void> require_certifiable(const PublicProblem& problem) {
     return refuse("nothing bounds the gradient of a unit that is not one row of a linear model",
                   "Protect rows instead of persons");
   if (!std::isfinite(longest_row(problem)))
-    return refuse("no bound on rows is declared", "Declare --row-norm or --row-max");
+    return refuse("no bound on rows is declared", "Declare ‘row_norm’ or ‘row_max’");
   if (!std::isfinite(gradient_bound(problem.loss, 1, 1)))
-    return refuse("the slope of this loss has no bound", "Use --loss huber");
+    return refuse("the slope of this loss has no bound", "Use ‘loss huber’");
   if (!problem.regularizer.smooth())
     return fail(ErrorKind::kUsage,
                 fmt::format("the Frank-Wolfe gap belongs to a smooth objective, but the "
-                            "regularizer {} is not. Use a smooth one (an l1 ball as --constraint "
-                            "does the work of l1), or leave out --certificate-share.",
+                            "regularizer {} is not. Use a smooth one (an l1 ball as ‘constraint’ "
+                            "does the work of l1), or leave out ‘certificate_share’.",
                             problem.regularizer.to_string()));
   return {};
 }
@@ -89,14 +89,6 @@ TheoryFacts theory_facts(const PublicFacts& facts) {
 }
 
 Expected<void> check(const CertificateOptions& options, const PublicProblem& problem) {
-  if (!(options.certificate_share >= 0 && options.certificate_share < 1))
-    return fail(ErrorKind::kUsage,
-                fmt::format("--certificate-share must lie in [0, 1), but is {}.",
-                            options.certificate_share));
-  if (!(options.certificate_confidence > 0.5 && options.certificate_confidence < 1))
-    return fail(ErrorKind::kUsage,
-                fmt::format("--certificate-confidence must lie between 0.5 and 1, but is {}.",
-                            options.certificate_confidence));
   if (options.certificate_share == 0) return {};
   SOTTO_TRY(require_bounded(problem, "the certificate"));
   return require_certifiable(problem);
@@ -141,15 +133,15 @@ double total_multiplier(double noise_multiplier, std::int64_t steps) {
   return noise_multiplier / std::sqrt(static_cast<double>(steps));
 }
 
-Expected<Vector> start_point(const std::string& word, const PublicProblem& problem) {
+Expected<Vector> start_point(Start start, const PublicProblem& problem) {
   Vector zero = Vector::Zero(problem.dimension);
   if (!problem.constraint) return zero;
   const ConstraintSet& set = *problem.constraint;
   SOTTO_TRY(set.check(problem.dimension));
-  if (word != "center" && set.contains(zero)) return zero;
-  if (word == "zero")
+  if (start != Start::kCenter && set.contains(zero)) return zero;
+  if (start == Start::kZero)
     return fail(ErrorKind::kUsage,
-                fmt::format("the start 0 lies outside the set {}. Use --start center or auto.",
+                fmt::format("the start 0 lies outside the set {}. Use ‘start center’ or auto.",
                             set.to_string()));
   return set.center(problem.dimension);
 }
@@ -157,22 +149,10 @@ Expected<Vector> start_point(const std::string& word, const PublicProblem& probl
 Expected<void> require_bounded(const PublicProblem& problem, const std::string& method) {
   if (problem.constraint && problem.constraint->bounded()) return {};
   return fail(ErrorKind::kUsage,
-              fmt::format("{} needs a bounded set, but {}. Set --constraint, for example l1:10.",
+              fmt::format("{} needs a bounded set, but {}. Set ‘constraint’, for example l1:10.",
                           method,
                           problem.constraint ? problem.constraint->to_string() + " is not"
                                              : std::string("no constraint is given")));
-}
-
-Expected<void> require_positive(std::string_view name, const std::optional<double>& value) {
-  if (!value || (std::isfinite(*value) && *value > 0)) return {};
-  return fail(ErrorKind::kUsage,
-              fmt::format("{} must be finite and > 0, but is {}.", dashed(name), *value));
-}
-
-Expected<void> require_steps(const std::optional<std::int64_t>& steps) {
-  if (!steps || (*steps >= 1 && *steps <= 10'000'000)) return {};
-  return fail(ErrorKind::kUsage,
-              fmt::format("--steps must lie between 1 and 10,000,000, but is {}.", *steps));
 }
 
 }  // namespace sotto

@@ -38,11 +38,13 @@ void add_certificate_options(OptionTable<Options>& table) {
       .number("certificate_share",
               &Options::certificate_share,
               "share of the budget for a noisy Frank-Wolfe gap of the final model; 0: none")
+      .range(0, below(1))
       .number("certificate_confidence",
               &Options::certificate_confidence,
-              "confidence of the gap's interval");
+              "confidence of the gap's interval")
+      .range(above(0.5), below(1));
 }
-/// Refuses settings that make no sense, and problems in which no gap can be certified.
+/// Refuses a certificate where no gap can be certified.
 Expected<void> check(const CertificateOptions& options, const PublicProblem& problem);
 
 /// The certificate at the end of a run whose other releases cost as much as one Gaussian release
@@ -69,15 +71,14 @@ class GapCertifier {
 /// The multiplier of one release that costs as much as `steps` of them.
 double total_multiplier(double noise_multiplier, std::int64_t steps);
 
-/// The start that a word names: zero, center, or auto (zero if it lies in the set, else the
-/// center). Fails (kUsage) if it lies outside, or the set does not fit the dimension.
-Expected<Vector> start_point(const std::string& word, const PublicProblem& problem);
+/// kAuto: zero if it lies in the set, else the center.
+enum class Start { kAuto, kZero, kCenter };
+inline constexpr Named<Start> kStarts[] = {
+    {Start::kAuto, "auto"}, {Start::kZero, "zero"}, {Start::kCenter, "center"}};
+/// Fails (kUsage) if it lies outside, or the set does not fit the dimension.
+Expected<Vector> start_point(Start start, const PublicProblem& problem);
 
 /// Refuses a method on an unbounded set, or none.
 Expected<void> require_bounded(const PublicProblem& problem, const std::string& method);
-
-/// A usage error if a given value is not finite and > 0.
-Expected<void> require_positive(std::string_view name, const std::optional<double>& value);
-Expected<void> require_steps(const std::optional<std::int64_t>& steps);
 
 }  // namespace sotto

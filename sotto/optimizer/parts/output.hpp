@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "sotto/core/error.hpp"
@@ -14,14 +13,19 @@
 
 namespace sotto {
 
-/// Which of a run's iterates is the model. All iterates are released already, so only `best`
+/// Which of a run's iterates is the model. All iterates are released already, so only `kBest`
 /// looks at the data once more, and pays for it.
+enum class OutputKind {
+  kLast,
+  kAverage,  ///< the mean of the last `average` of the steps
+  kRandom,   ///< a uniformly random iterate, whose number is drawn before the run, which then makes
+             ///< no further step and is calibrated for those it makes
+  kBest,     ///< of `candidates` evenly spaced iterates, by the exponential mechanism on clipped
+             ///< losses plus the regularizer
+};
+
 struct OutputOptions {
-  /// last; average: the mean of the last `average` of the steps; random: a uniformly random
-  /// iterate, whose number is drawn before the run, which then makes no further step and is
-  /// calibrated for those it makes; best: of `candidates` evenly spaced iterates, by the
-  /// exponential mechanism on clipped losses plus the regularizer.
-  std::string output = "last";
+  OutputKind output = OutputKind::kLast;
   double average = 0;
   std::optional<std::int64_t> drawn_steps;  ///< random: the steps to make
   std::int64_t candidates = 8;
@@ -32,21 +36,29 @@ struct OutputOptions {
 template <class Options>
 void add_output_options(OptionTable<Options>& table) {
   table
-      .word("output",
-            &Options::output,
-            {"last", "average", "random", "best"},
-            "which iterate is the model; random: drawn first, and only so many steps are made and "
-            "paid for; best: chosen privately by clipped losses")
+      .choice(
+          "output",
+          &Options::output,
+          {{OutputKind::kLast, "last"},
+           {OutputKind::kAverage, "average"},
+           {OutputKind::kRandom, "random"},
+           {OutputKind::kBest, "best"}},
+          "which iterate is the model; random: drawn first, and only so many steps are made and "
+          "paid for; best: chosen privately by clipped losses")
       .number("average",
               &Options::average,
               "share of last iterates that are averaged; 0 returns the last one")
+      .range(0, 1)
       .integer("drawn_steps", &Options::drawn_steps, "output random: the drawn number of steps")
       .integer("candidates", &Options::candidates, "output best: iterates to choose from")
+      .range(2, 1000)
       .number("selection_share", &Options::selection_share, "output best: its share of the budget")
-      .number("loss_clip", &Options::loss_clip, "output best: per-unit losses are clipped to this");
+      .range(above(0), below(1))
+      .number("loss_clip", &Options::loss_clip, "output best: per-unit losses are clipped to this")
+      .positive();
 }
 
-/// Refuses settings that make no sense; `steps` is none if it is still open.
+/// Refuses settings that don't go together; `steps` is none if it is still open.
 Expected<void> check(const OutputOptions& options, std::optional<std::int64_t> steps);
 
 /// Fills what follows from the number of steps and a uniform number in [0, 1) that was drawn before
@@ -65,7 +77,7 @@ class Output {
   /// What `best` asks at the end, where the steps themselves cost as much as one full-batch
   /// Gaussian release with the multiplier `total_multiplier`; none for other outputs.
   std::optional<Event> event(double total_multiplier, Relation relation) const;
-  std::int64_t noise_samples() const { return options_.output == "best" ? 1 : 0; }
+  std::int64_t noise_samples() const { return options_.output == OutputKind::kBest ? 1 : 0; }
 
   void add(const Vector& w);
   /// The model. `best` falls back to the last iterate where the budget is gone, which only a run

@@ -1,6 +1,8 @@
 #pragma once
 
-#include <string>
+#include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "sotto/core/error.hpp"
 #include "sotto/optimizer/option_table.hpp"
@@ -11,27 +13,21 @@ namespace sotto {
 
 template <class Options>
 void add_sampling_option(OptionTable<Options>& table) {
-  table.word("sampling",
-             &Options::sampling,
-             {"poisson", "fixed_size"},
-             "poisson: each unit independently; fixed_size: without replacement, with its own "
-             "accounting");
+  table.choice("sampling",
+               &Options::sampling,
+               {{Sampling::Kind::kPoisson, "poisson"}, {Sampling::Kind::kFixedSize, "fixed_size"}},
+               "poisson: each unit independently; fixed_size: without replacement, with its own "
+               "accounting");
 }
 
-/// `batch` of n units, expected or exactly as the word says.
-inline Sampling sampling_of(const std::string& word, std::int64_t batch, std::int64_t n) {
-  if (batch >= n) return Sampling::full();
-  if (word == "fixed_size") return Sampling::fixed_size(batch, n);
-  return Sampling::poisson(static_cast<double>(batch) / static_cast<double>(n));
-}
+/// `batch` of n units, expected or exactly.
+Sampling sampling_of(Sampling::Kind kind, std::int64_t batch, std::int64_t n);
 
-inline Expected<void> check_sampling(const std::string& word, const PublicProblem& problem) {
-  if (word == "fixed_size" && problem.relation == Relation::kAddRemove)
-    return fail(ErrorKind::kUsage,
-                "--sampling fixed_size draws so many of the real number of units, which is secret "
-                "under add-remove. Use --sampling poisson, or --neighbours replace-one or "
-                "zero-out.");
-  return {};
-}
+/// Refuses a way of sampling that does not fit the problem.
+Expected<void> check(Sampling::Kind kind, const PublicProblem& problem);
+/// Refuses a batch of more units than there are, or of none.
+Expected<void> check_batch(std::string_view option,
+                           std::optional<std::int64_t> batch,
+                           const PublicProblem& problem);
 
 }  // namespace sotto

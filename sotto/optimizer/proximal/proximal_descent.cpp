@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
-#include "sotto/geometry/mirror_map.hpp"
 #include "sotto/optimizer/parts/steps.hpp"
 #include "sotto/optimizer/proximal/methods.hpp"
 
@@ -15,19 +14,22 @@ namespace {
 OptionTable<ProximalOptions> option_table(bool mirror) {
   OptionTable<ProximalOptions> table;
   table.integer("steps", &ProximalOptions::steps, "number of steps T")
+      .range(1, 10'000'000)
       .number("step_size", &ProximalOptions::step_size, "step size gamma, constant")
+      .positive()
       .number("clip_radius",
               &ProximalOptions::clip_radius,
               "per-unit gradients are clipped to this L2 norm C")
-      .word("start",
-            &ProximalOptions::start,
-            {"auto", "zero", "center"},
-            "where to start; auto: 0 if it lies in the set, else the set's center");
+      .positive()
+      .choice("start",
+              &ProximalOptions::start,
+              kStarts,
+              "where to start; auto: 0 if it lies in the set, else the set's center");
   if (mirror)
-    table.word("mirror",
-               &ProximalOptions::mirror,
-               {"auto", "euclidean", "pnorm", "entropy"},
-               "mirror map; auto: entropy on a simplex, pnorm on an l1 ball, else euclidean");
+    table.choice("mirror",
+                 &ProximalOptions::mirror,
+                 kMirrorMaps,
+                 "mirror map; auto: entropy on a simplex, pnorm on an l1 ball, else euclidean");
   add_output_options(table);
   add_certificate_options(table);
   return table;
@@ -38,10 +40,7 @@ Expected<ConfiguredMethod> configure(bool mirror,
                                      const PublicFacts& facts) {
   const auto table = option_table(mirror);
   SOTTO_ASSIGN(ProximalOptions asked, table.parse(given));
-  if (!mirror) asked.mirror = "euclidean";
-  SOTTO_TRY(require_steps(asked.steps));
-  SOTTO_TRY(require_positive("step_size", asked.step_size));
-  SOTTO_TRY(require_positive("clip_radius", asked.clip_radius));
+  if (!mirror) asked.mirror = MirrorMap::kEuclidean;
   SOTTO_TRY(check(static_cast<const OutputOptions&>(asked), asked.steps));
   SOTTO_TRY(check(static_cast<const CertificateOptions&>(asked), facts.problem));
   SOTTO_ASSIGN(const Vector start, start_point(asked.start, facts.problem));
@@ -130,7 +129,8 @@ std::vector<MethodInfo> proximal_methods() {
   };
   return {{.name = "dp-pgd",
            .summary = "proximal gradient descent on a constraint set, full batches",
-           .needs = "gradients; sets and regularizers with a closed prox step",
+           .needs = {Capability::kGradients},
+           .needs_of_problem = "sets and regularizers with a closed prox step",
            .guarantees = "(epsilon, delta)-DP; projected gradient O((d ln 1/delta)^(1/4) / (n "
                          "epsilon)^(1/2))",
            .is_private = true,
@@ -141,7 +141,8 @@ std::vector<MethodInfo> proximal_methods() {
            .constraints = true},
           {.name = "dp-pmd",
            .summary = "mirror descent on a constraint set, full batches",
-           .needs = "gradients; an l1 ball or a simplex to gain from it",
+           .needs = {Capability::kGradients},
+           .needs_of_problem = "an l1 ball or a simplex to gain from it",
            .guarantees = "(epsilon, delta)-DP; as dp-pgd with ln d in place of d on an l1 ball",
            .is_private = true,
            .source = "[WX19]",

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
+#include "sotto/geometry/mirror_map.hpp"
 #include "sotto/optimizer/optimizer.hpp"
 #include "sotto/optimizer/parts/constrained.hpp"
 #include "sotto/optimizer/parts/output.hpp"
@@ -38,8 +38,8 @@ struct ProximalOptions : OutputOptions, CertificateOptions {
   std::optional<std::int64_t> steps;
   std::optional<double> step_size;
   std::optional<double> clip_radius;
-  std::string mirror = "auto";
-  std::string start = "auto";
+  MirrorMap mirror = MirrorMap::kAuto;
+  Start start = Start::kAuto;
 };
 
 class ProximalDescent final : public Optimizer {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "sotto/core/option_names.hpp"
 #include "sotto/loss/joint_bound.hpp"
 #include "sotto/loss/slope_bound.hpp"
 #include "sotto/optimizer/second_order/scout.hpp"
@@ -18,8 +19,8 @@ std::optional<Certificate> Scout::certify(const Vector& w) {
   refused.confidence = options_.certificate_confidence;
   refused.gradient_tolerance = *options_.gradient_tolerance;
   refused.curvature_tolerance = *options_.curvature_tolerance;
-  refused.verdict = "refused";
-  refused.reason = certificate.error().message;
+  refused.verdict = Certificate::Verdict::kRefused;
+  refused.reason = with_flags(certificate.error().message);  // it goes into files
   return refused;
 }
 
@@ -36,7 +37,7 @@ Expected<Certificate> Scout::certify_now(const Vector& w) {
   c.gradient_tolerance = *options_.gradient_tolerance;
   c.curvature_tolerance = *options_.curvature_tolerance;
   const double floor = certain_floor(p);
-  c.curvature_by_algebra = options_.curvature_floor == "on" && floor >= -c.curvature_tolerance;
+  c.curvature_by_algebra = options_.curvature_floor && floor >= -c.curvature_tolerance;
   if (!c.curvature_by_algebra &&
       hessian_bound(p.loss, p.row_norm, w.norm()) > *options_.hessian_clip * (1 + 1e-9))
     return fail(ErrorKind::kUsage,
@@ -46,7 +47,7 @@ Expected<Certificate> Scout::certify_now(const Vector& w) {
       p.relation == Relation::kAddRemove)
     return fail(ErrorKind::kUsage,
                 "under add-remove the number of units has no bound, nor have the eigenvalues, and "
-                "so many products say nothing certain about the smallest. Take --solver dense.");
+                "so many products say nothing certain about the smallest. Take ‘solver dense’.");
 
   // The whole reserve, and nothing else of the budget.
   const double share = reserve_;

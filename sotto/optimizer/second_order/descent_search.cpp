@@ -49,7 +49,7 @@ class DescentSearch final : public Optimizer {
   Plan plan(const PublicProblem& problem, double) const override {
     const std::int64_t d = problem.dimension;
     const std::int64_t matrix =
-        o_.solver == "lanczos" ? o_.test_products * (d + 1) : d * (d + 1) / 2;
+        o_.solver == Solver::kLanczos ? o_.test_products * (d + 1) : d * (d + 1) / 2;
     const std::int64_t hessian = o_.holds_everywhere ? 0 : matrix;
     const std::int64_t glances = o_.expected_batch ? 1 + Scout::kMostGlances : 1;
     // Most steps make one release or two, a few more; samples beyond end the run like the budget.
@@ -63,7 +63,7 @@ class DescentSearch final : public Optimizer {
     Scout scout(oracle, o_);
     const PublicProblem& problem = oracle.problem();
     const Sampling sampling = step_sampling(o_, problem);
-    Vector w = initial_point(o_, problem.dimension);
+    Vector w = initial_point(o_.init, o_.init_seed, problem.dimension);
     double expected_norm = first_norm(problem);
     Steps steps(observer, most_steps(o_, least_decrease()), Steps::Budget::kFilter);
     SOTTO_TRY(scout.begin(steps, w, expected_norm, least_decrease()));
@@ -98,7 +98,7 @@ class DescentSearch final : public Optimizer {
 
  private:
   double least_decrease() const {
-    const auto least = (o_.line_search == "none" ? short_steps : line_searches)(
+    const auto least = (o_.line_search == LineSearch::kNone ? short_steps : line_searches)(
         *o_.gradient_tolerance, *o_.curvature_tolerance, *o_.smoothness, lipschitz());
     return o_.holds_everywhere ? least.gradient : std::min(least.gradient, least.curvature);
   }
@@ -107,7 +107,7 @@ class DescentSearch final : public Optimizer {
 
   /// Each of the first phase's releases has an equal share.
   double first_multiplier(const Scout& scout, double share, const Sampling& sampling) const {
-    const double ls = o_.line_search == "none" ? 0 : o_.line_search_share;
+    const double ls = o_.line_search == LineSearch::kNone ? 0 : o_.line_search_share;
     return scout.multiplier_of_share(share * (1 - ls), sampling);
   }
 
@@ -148,7 +148,7 @@ class DescentSearch final : public Optimizer {
     if (p.dot(look.gradient) > 0) p = -p;
     const double lambda = std::abs(curvature.hessian.values[0]);
     const double M = lipschitz();
-    if (o_.line_search == "sparse_vector")
+    if (o_.line_search == LineSearch::kSparseVector)
       return backtrack(oracle, scout, w, p, along_curvature(lambda, M, o_.longest_step));
     return best_along(
         oracle, scout, w, 2 * lambda / M * p, short_steps(0, lambda, *o_.smoothness, M).curvature);
@@ -159,7 +159,7 @@ class DescentSearch final : public Optimizer {
                                                 const Vector& w,
                                                 const Look& look) const {
     const double G = *o_.smoothness;
-    if (o_.line_search == "sparse_vector")
+    if (o_.line_search == LineSearch::kSparseVector)
       return backtrack(
           oracle, scout, w, -look.gradient, along_gradient(look.norm, G, o_.longest_step));
     const double norm = std::max(look.estimate, look.norm / 4);
@@ -210,7 +210,7 @@ class DescentSearch final : public Optimizer {
                                              const Vector& w,
                                              const Vector& shortest,
                                              double decrease) const {
-    if (o_.line_search == "none" || shortest.norm() == 0) return shortest;
+    if (o_.line_search == LineSearch::kNone || shortest.norm() == 0) return shortest;
     const PublicProblem& problem = oracle.problem();
     const double rho = line_search_rho(scout), epsilon = std::sqrt(8 * rho);
     const double slope = steepest(scout);
@@ -256,9 +256,11 @@ OptionTable<SearchOptions> options_table(const Kind& kind) {
   if (kind.batches) add_batch_option(table);
   if (kind.line_search) add_line_search_options(table);
   if (kind.two_phases)
-    table.number("first_phase_share",
-                 &SearchOptions::first_phase_share,
-                 "of the budget, for the first sqrt(T) steps; what they leave goes to the others");
+    table
+        .number("first_phase_share",
+                &SearchOptions::first_phase_share,
+                "of the budget, for the first sqrt(T) steps; what they leave goes to the others")
+        .range(kLeastShare, below(1));
   return table;
 }
 
@@ -268,12 +270,12 @@ auto configure(const Kind& kind) {
     SOTTO_ASSIGN(const SearchOptions asked, table.parse(given));
     SOTTO_TRY(check(asked, facts.problem));
     for (const auto& [name, text] : given)
-      if (name == "candidates" && asked.line_search == "sparse_vector")
+      if (name == "candidates" && asked.line_search == LineSearch::kSparseVector)
         return fail(ErrorKind::kUsage,
-                    "--candidates goes with --line-search gumbel. The sparse vector's step lengths "
-                    "fall from --longest-step by a fixed factor.");
+                    "‘candidates’ goes with ‘line_search gumbel’. The sparse vector's step lengths "
+                    "fall from ‘longest_step’ by a fixed factor.");
     SearchOptions options = asked;
-    if (!kind.line_search) options.line_search = "none";
+    if (!kind.line_search) options.line_search = LineSearch::kNone;
     options.two_phases = kind.two_phases;
     options.curvature_steps = kind.curvature_steps;
     if (kind.batches && !options.expected_batch)
@@ -310,15 +312,17 @@ std::vector<MethodInfo> descent_search_methods() {
     methods.push_back(
         {.name = kind.name,
          .summary = kind.summary,
-         .needs = kind.line_search ? "gradients, Hessians, losses" : "gradients, Hessians",
+         .needs =
+             kind.line_search
+                 ? Capabilities{Capability::kGradients, Capability::kHessians, Capability::kLosses}
+                 : Capabilities{Capability::kGradients, Capability::kHessians},
          .guarantees = "(epsilon, delta)-DP by a filter; second-order points, with a "
                        "certificate",
          .is_private = true,
          .source = kind.curvature_steps ? "[GW23]" : "[WCX19]",
          .page = kind.curvature_steps ? "opt" : "dp-gd-sosp",
          .options = options_table(kind).infos(),
-         .configure = configure(kind),
-         .hessians = true});
+         .configure = configure(kind)});
   return methods;
 }
 

@@ -45,7 +45,7 @@ struct NewtonOptions {
   std::optional<double> longest_step;
   std::optional<double> clip_radius;
   std::optional<double> hessian_scale;
-  std::string init = "zero";
+  Init init = Init::kZero;
   std::int64_t init_seed = 1;
 };
 
@@ -69,10 +69,7 @@ class NoisyNewton final : public Optimizer {
                                 double noise_multiplier,
                                 Observer& observer) const override {
     const PublicProblem& problem = oracle.problem();
-    SearchOptions start;
-    start.init = o_.init;
-    start.init_seed = o_.init_seed;
-    Vector w = initial_point(start, problem.dimension);
+    Vector w = initial_point(o_.init, o_.init_seed, problem.dimension);
     Matrix mean = Matrix::Zero(problem.dimension, problem.dimension);
     double precision = 0;  // of `mean`: one over its noise's variance
     Steps steps(observer, *o_.steps);
@@ -148,22 +145,29 @@ OptionTable<NewtonOptions> newton_options() {
   using O = NewtonOptions;
   OptionTable<O> table;
   table.integer("steps", &O::steps, "number of steps T, each one pass over the data")
+      .range(1, 10'000)
       .number("growth", &O::growth, "each step's share of the budget, against the one before")
+      .range(1, 10)
       .number("floor",
               &O::floor,
               "eigenvalues are at least this many times the Hessian noise's spectral norm")
+      .positive()
       .number("memory",
               &O::memory,
               "what earlier Hessians count in their mean, against the next one; 0: not at all")
+      .range(0, 1)
       .number("longest_step", &O::longest_step, "steps are no longer than this, in the norm of w")
+      .positive()
       .number("clip_radius",
               &O::clip_radius,
               "per-unit pairs of gradient and Hessian are clipped to this joint norm")
+      .positive()
       .number("hessian_scale",
               &O::hessian_scale,
               "the Hessian's noise against the gradient's; auto: the Hessian costs nothing beyond "
               "the gradient's own bound")
-      .word("init", &O::init, {"zero", "normal"}, "w_0: 0, or N(0, I) from init_seed, public")
+      .positive()
+      .choice("init", &O::init, kInits, "w_0: 0, or N(0, I) from init_seed, public")
       .integer("init_seed", &O::init_seed, "public seed of a normal w_0");
   return table;
 }
@@ -172,20 +176,6 @@ Expected<ConfiguredMethod> configure_newton(const GivenOptions& given, const Pub
   const auto table = newton_options();
   SOTTO_ASSIGN(const NewtonOptions asked, table.parse(given));
   NewtonOptions o = asked;
-  const auto refuse = [](std::string_view name, auto value, std::string_view rule) {
-    return fail(ErrorKind::kUsage, fmt::format("{} {}, but is {}.", dashed(name), rule, value));
-  };
-  if (o.steps && (*o.steps < 1 || *o.steps > 10'000))
-    return refuse("steps", *o.steps, "must lie between 1 and 10,000");
-  if (!(o.growth >= 1 && o.growth <= 10))
-    return refuse("growth", o.growth, "must lie between 1 and 10");
-  if (!(o.memory >= 0 && o.memory <= 1)) return refuse("memory", o.memory, "must lie in [0, 1]");
-  for (const auto& [name, value] : {std::pair{"floor", std::optional(o.floor)},
-                                    {"longest_step", o.longest_step},
-                                    {"clip_radius", o.clip_radius},
-                                    {"hessian_scale", o.hessian_scale}})
-    if (value && !(std::isfinite(*value) && *value > 0))
-      return refuse(name, *value, "must be finite and > 0");
   const PublicProblem& p = facts.problem;
   SOTTO_TRY(check_dense_hessian(p.dimension));
   const double R = row_scale(p);
@@ -210,14 +200,13 @@ std::vector<MethodInfo> newton_methods() {
   const auto method = [](std::string name, std::string summary, bool is_private) {
     return MethodInfo{.name = std::move(name),
                       .summary = std::move(summary),
-                      .needs = "gradients, Hessians",
+                      .needs = {Capability::kGradients, Capability::kHessians},
                       .guarantees = is_private ? "(epsilon, delta)-DP" : "NOT private",
                       .is_private = is_private,
                       .source = is_private ? "own" : "",
                       .page = "dp-newton",
                       .options = newton_options().infos(),
-                      .configure = configure_newton,
-                      .hessians = true};
+                      .configure = configure_newton};
   };
   return {
       method("dp-newton", "Newton steps on a joint noisy gradient and Hessian, few passes", true),

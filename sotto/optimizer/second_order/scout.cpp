@@ -7,14 +7,13 @@
 #include <numbers>
 #include <utility>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/geometry/lowest_eigenpair.hpp"
 #include "sotto/loss/joint_bound.hpp"
 #include "sotto/loss/slope_bound.hpp"
 
 namespace sotto {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Few different multipliers keep the ledger's account short. Above 2^20, which costs next to
 /// nothing, the noise's grid would be too coarse for many coordinates (a sigmoid loss has almost no

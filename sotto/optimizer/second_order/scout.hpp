@@ -130,7 +130,7 @@ class Scout {
                                        const Sampling& sampling,
                                        double miss);
   double eigenvalue_margin(double sigma, double miss) const;
-  bool lanczos() const { return options_.solver == "lanczos"; }
+  bool lanczos() const { return options_.solver == Solver::kLanczos; }
   Expected<std::int64_t> planned_steps(const Vector& start, double least_decrease);
   Expected<Certificate> certify_now(const Vector& w);
   double batch(const Sampling& sampling) const;

@@ -16,6 +16,14 @@ namespace sotto {
 // opt and its kin (descent_search.hpp). A point is an (eps_g, eps_H)-second-order point if
 // |grad F(w)| <= eps_g and the smallest eigenvalue of the Hessian is at least -eps_H.
 
+/// w_0: 0, or N(0, I) from a public seed.
+enum class Init { kZero, kNormal };
+inline constexpr Named<Init> kInits[] = {{Init::kZero, "zero"}, {Init::kNormal, "normal"}};
+/// kLanczos forms no Hessian; kAuto: above 2000 dimensions.
+enum class Solver { kAuto, kDense, kLanczos };
+/// kNone for methods without one.
+enum class LineSearch { kNone, kGumbel, kSparseVector };
+
 struct SearchOptions {
   std::optional<double> gradient_tolerance;   ///< eps_g
   std::optional<double> curvature_tolerance;  ///< eps_H
@@ -26,24 +34,24 @@ struct SearchOptions {
   std::optional<double> hessian_clip;
   std::optional<double> smoothness;         ///< Lipschitz constant of the gradient
   std::optional<double> hessian_lipschitz;  ///< of the Hessian
-  std::string curvature_floor = "on";
-  std::string init = "zero";
+  bool curvature_floor = true;
+  Init init = Init::kZero;
   std::int64_t init_seed = 1;
-  std::optional<std::int64_t> expected_batch;  ///< none: full batches
-  std::string sampling = "poisson";            ///< of batches
+  std::optional<std::int64_t> expected_batch;          ///< none: full batches
+  Sampling::Kind sampling = Sampling::Kind::kPoisson;  ///< of batches
   double precision = 0.5;
   double stop_confidence = 0.999;
   double certificate_share = 0.1;
   double certificate_confidence = 0.95;
   // Trust-region steps.
   std::optional<double> radius;
-  std::string stop = "tested";
-  std::string solver = "auto";
+  bool stop_by_multiplier = false;  ///< as published, not by confidence bounds
+  Solver solver = Solver::kAuto;
   std::int64_t products = 100;
-  std::string sample_sizes = "share";  ///< dp-str
-  double sample_miss = 0.05;           ///< zeta of [WX20, Theorem 4]
+  bool theory_sizes = false;  ///< dp-str: batches of [WX20, Theorem 4]
+  double sample_miss = 0.05;  ///< zeta of [WX20, Theorem 4]
   // Gradient and curvature steps.
-  std::string line_search = "gumbel";  ///< `none` for methods without one
+  LineSearch line_search = LineSearch::kGumbel;
   std::int64_t candidates = 8;
   double longest_step = 20;
   double line_search_share = 0.3;
@@ -59,6 +67,9 @@ struct SearchOptions {
   std::function<double(const Sampling&, double)> sampled_price;  ///< see PublicFacts
 };
 
+/// Of the budget, or a probability: none may be smaller.
+inline constexpr double kLeastShare = 1e-9;
+
 /// Options of every search.
 void add_search_options(OptionTable<SearchOptions>& table);
 void add_solver_option(OptionTable<SearchOptions>& table);
@@ -67,7 +78,7 @@ void add_line_search_options(OptionTable<SearchOptions>& table);
 void add_batch_option(OptionTable<SearchOptions>& table);
 void add_sample_size_options(OptionTable<SearchOptions>& table);
 
-/// Refuses settings that make no sense, with the remedy.
+/// Refuses settings that don't go together or don't fit the problem, with the remedy.
 Expected<void> check(const SearchOptions& options, const PublicProblem& problem);
 
 /// Fills what the user left open, from public facts. Fails where a constant is infinite for this
@@ -80,8 +91,8 @@ Sampling step_sampling(const SearchOptions& options, const PublicProblem& proble
 /// Which filter prices the run's releases.
 std::string filter_of(const SearchOptions& options);
 
-/// w_0: zero, or N(0, I) from a public seed.
-Vector initial_point(const SearchOptions& options, std::int64_t dimension);
+/// w_0.
+Vector initial_point(Init init, std::int64_t seed, std::int64_t dimension);
 
 /// A bound on F(w_0) - inf F that needs no data; none if the loss has no bound at w_0.
 std::optional<double> public_gap(const PublicProblem& problem, const Vector& start);

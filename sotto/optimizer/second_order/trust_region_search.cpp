@@ -54,7 +54,7 @@ class TrustRegionSearch final : public Optimizer {
     Scout scout(oracle, o_);
     const PublicProblem& problem = oracle.problem();
     const Sampling sampling = step_sampling(o_, problem);
-    Vector w = initial_point(o_, problem.dimension);
+    Vector w = initial_point(o_.init, o_.init_seed, problem.dimension);
     const double alpha = *o_.gradient_tolerance;
     double expected_norm = first_norm(problem);
     Steps steps(observer, most_steps(o_, least_decrease()), Steps::Budget::kFilter);
@@ -92,7 +92,7 @@ class TrustRegionSearch final : public Optimizer {
     Vector step;
   };
 
-  bool dense() const { return o_.solver != "lanczos"; }
+  bool dense() const { return o_.solver != Solver::kLanczos; }
 
   /// Is w accepted? If not, the step that leads away from it.
   Expected<Answer> judge(Scout& scout,
@@ -102,7 +102,7 @@ class TrustRegionSearch final : public Optimizer {
     Answer answer;
     const double eps_g = *o_.gradient_tolerance;
     // A saddle (or worse) needs no finer look to be left.
-    bool flat = o_.stop == "tested" && scout.bend(look) == Scout::Bend::kNo;
+    bool flat = !o_.stop_by_multiplier && scout.bend(look) == Scout::Bend::kNo;
     if (flat && o_.expected_batch && look.estimate <= eps_g) {
       // A batch's gradient is not the data's: confirm on all rows.
       SOTTO_ASSIGN(const Look whole, scout.slope(w, scout.finest(), Sampling::full()));
@@ -127,7 +127,7 @@ class TrustRegionSearch final : public Optimizer {
     }
     TrustRegionStep step = solve_trust_region(H, look.gradient, *o_.radius);
     answer.found_after =
-        o_.stop == "multiplier" && step.multiplier <= std::sqrt(eps_g * *o_.hessian_lipschitz);
+        o_.stop_by_multiplier && step.multiplier <= std::sqrt(eps_g * *o_.hessian_lipschitz);
     answer.step = std::move(step.step);
     return answer;
   }
@@ -141,7 +141,7 @@ class TrustRegionSearch final : public Optimizer {
     answer.found = !step;
     if (!step) return answer;
     answer.found_after =
-        o_.stop == "multiplier" &&
+        o_.stop_by_multiplier &&
         step->multiplier <= std::sqrt(*o_.gradient_tolerance * *o_.hessian_lipschitz);
     answer.step = step->step;
     return answer;
@@ -169,12 +169,11 @@ auto configure(std::int64_t divisor) {
         SOTTO_ASSIGN(const SearchOptions asked, table.parse(given));
         SOTTO_TRY(check(asked, facts.problem));
         SearchOptions options = asked;
-        options.line_search = "none";
+        options.line_search = LineSearch::kNone;
         if (divisor > 0 && !options.expected_batch)
           options.expected_batch = std::max<std::int64_t>(1, facts.problem.n / divisor);
         SOTTO_ASSIGN(options, with_search_defaults(options, facts));
-        if (options.sample_sizes == "theory")
-          options.expected_batch = theorem4_batch(options, facts.problem);
+        if (options.theory_sizes) options.expected_batch = theorem4_batch(options, facts.problem);
         SOTTO_TRY(check_hessian_size(options, facts.problem));
         auto settings = table.settings(asked, options, given);
         settings.push_back(second_order_condition(options));
@@ -192,7 +191,7 @@ std::vector<MethodInfo> trust_region_methods() {
                          bool is_private) {
     return MethodInfo{.name = std::move(name),
                       .summary = std::move(summary),
-                      .needs = "gradients, Hessians",
+                      .needs = {Capability::kGradients, Capability::kHessians},
                       .guarantees = is_private ? "(epsilon, delta)-DP by a filter; second-order "
                                                  "points, with a certificate"
                                                : "NOT private",
@@ -200,8 +199,7 @@ std::vector<MethodInfo> trust_region_methods() {
                       .source = std::move(source),
                       .page = "dp-tr",
                       .options = options_table(divisor).infos(),
-                      .configure = configure(divisor),
-                      .hessians = true};
+                      .configure = configure(divisor)};
   };
   return {method("dp-tr",
                  "trust region, full batches, joint noisy gradient and Hessian",

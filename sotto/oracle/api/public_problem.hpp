@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "sotto/core/capabilities.hpp"
 #include "sotto/core/vector.hpp"
 #include "sotto/geometry/constraint_set.hpp"
 #include "sotto/geometry/regularizer.hpp"
@@ -35,6 +36,15 @@ struct PublicProblem {
   bool network = false;
   /// Every unit's Hessian is positive semidefinite at every point; this is proven.
   bool convex() const { return !network && loss.proven && loss.inf_second >= 0; }
+  /// What every engine of such a model offers.
+  Capabilities offers() const {
+    const Capabilities all = {Capability::kGradients,
+                              Capability::kPairs,
+                              Capability::kCoordinates,
+                              Capability::kHessians,
+                              Capability::kLosses};
+    return network ? all.without({Capability::kHessians}) : all;
+  }
   Vector start;  ///< empty: 0
   Vector first_iterate() const {
     return start.size() == 0 ? Vector(Vector::Zero(dimension)) : start;

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/accountant/pld_coins.hpp"
 #include "sotto/privacy/accountant/pld_compose.hpp"
 #include "sotto/privacy/accountant/pld_laws.hpp"
@@ -21,7 +21,6 @@ using pld::Laws;
 using pld::Plan;
 using pld::Way;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSmallestDelta = 1e-300;
 
 // A number that round-off spoiled is no bound.
@@ -129,8 +128,8 @@ Expected<void> check_reach(double delta) {
   if (delta == 0 || delta >= kSmallestDelta) return {};
   return fail(
       ErrorKind::kUsage,
-      fmt::format("pld needs delta = 0 or delta >= {}, but delta is {}. Set --delta to 0 or to "
-                  "a larger number, or use --accountant rdp.",
+      fmt::format("pld needs delta = 0 or delta >= {}, but delta is {}. Set ‘delta’ to 0 or to "
+                  "a larger number, or use ‘accountant rdp’.",
                   kSmallestDelta,
                   delta));
 }

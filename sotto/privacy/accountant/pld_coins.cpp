@@ -5,13 +5,13 @@
 #include <limits>
 #include <vector>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/accountant/gaussian.hpp"
 #include "sotto/privacy/accountant/pld_pair.hpp"
 
 namespace sotto::pld {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kMargin = 1e-12;  // relative, for round-off
 
 bool is_sampled(const Term& term) {

@@ -5,11 +5,10 @@
 #include <numbers>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto::pld {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double log_normal_constant(double sigma) {
   return -std::log(sigma) - 0.5 * std::log(2 * std::numbers::pi);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/accountant/kinds.hpp"
 #include "sotto/privacy/accountant/rdp_conversion.hpp"
 #include "sotto/privacy/accountant/rdp_fixed_size.hpp"
@@ -19,8 +20,6 @@ namespace {
 using internal::RenyiCurve;
 using Mechanism = Term::Mechanism;
 using Sampling = Term::Sampling;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // epsilon of a pure-DP mechanism.
 double pure_parameter(const Term& term) {

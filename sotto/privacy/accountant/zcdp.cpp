@@ -5,13 +5,12 @@
 #include <limits>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/accountant/rdp_conversion.hpp"
 #include "sotto/privacy/accountant/upward.hpp"
 
 namespace sotto {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double total_rho(const CanonicalEvent& event) {
   double rho = 0;

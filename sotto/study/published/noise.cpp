@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <numbers>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/study/published/evaluators.hpp"
 
 namespace sotto::study {
@@ -18,8 +18,6 @@ double zcdp_of(double epsilon, double delta) {
 
 namespace published {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double square(double x) { return x * x; }
 

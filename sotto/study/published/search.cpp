@@ -45,13 +45,13 @@ struct Options {
   double gradient_noise = 1;
   double hessian_noise = 1;
   double line_search_epsilon = 0;
-  std::string two_phases = "no";
+  bool two_phases = false;
   double smoothness = 1;
   double hessian_lipschitz = 1;
   double radius = 1;
   double clip_radius = 1;
   std::optional<std::int64_t> expected_batch;
-  std::string init = "zero";
+  Init init = Init::kZero;
   std::int64_t init_seed = 1;
 };
 
@@ -66,7 +66,7 @@ OptionTable<Options> options_table(Kind kind) {
       .number("hessian_lipschitz", &Options::hessian_lipschitz, "M")
       .number("clip_radius", &Options::clip_radius, "of gradients")
       .integer("expected_batch", &Options::expected_batch, "Poisson batches of this size")
-      .word("init", &Options::init, {"zero", "normal"}, "w_0")
+      .choice("init", &Options::init, kInits, "w_0")
       .integer("init_seed", &Options::init_seed, "public seed of a normal w_0");
   if (kind == Kind::kTrustRegion) table.number("radius", &Options::radius, "r");
   if (kind == Kind::kDescent)
@@ -74,7 +74,10 @@ OptionTable<Options> options_table(Kind kind) {
         .number("line_search_epsilon",
                 &Options::line_search_epsilon,
                 "of a sparse vector session a step; 0: short steps")
-        .word("two_phases", &Options::two_phases, {"no", "yes"}, "floor(sqrt T) fine steps first");
+        .choice("two_phases",
+                &Options::two_phases,
+                {{false, "no"}, {true, "yes"}},
+                "floor(sqrt T) fine steps first");
   return table;
 }
 
@@ -109,10 +112,7 @@ class PublishedSearch final : public Optimizer {
   }
 
   Expected<OptimizerResult> run(Oracle& oracle, double z, Observer& observer) const override {
-    SearchOptions start;
-    start.init = o_.init;
-    start.init_seed = o_.init_seed;
-    Vector w = initial_point(start, oracle.problem().dimension);
+    Vector w = initial_point(o_.init, o_.init_seed, oracle.problem().dimension);
     Steps steps(observer, first_steps() + o_.steps);
     SOTTO_TRY(steps.begin([&](Archive& state) { state("iterate", w); }));
     while (steps.next()) {
@@ -151,7 +151,7 @@ class PublishedSearch final : public Optimizer {
   }
 
   std::int64_t first_steps() const {
-    return o_.two_phases == "yes" ? static_cast<std::int64_t>(std::sqrt(o_.steps)) : 0;
+    return o_.two_phases ? static_cast<std::int64_t>(std::sqrt(o_.steps)) : 0;
   }
   /// Noise for three quarters of rho over sqrt(T) steps, against one quarter over T.
   double first_factor() const {
@@ -250,7 +250,7 @@ auto configure(Kind kind) {
 MethodInfo info(std::string name, std::string summary, std::string source, Kind kind) {
   return {.name = std::move(name),
           .summary = std::move(summary),
-          .needs = "gradients, Hessians",
+          .needs = {Capability::kGradients, Capability::kHessians},
           .guarantees = "what its noise costs",
           .is_private = true,
           .source = std::move(source),
