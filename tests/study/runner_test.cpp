@@ -281,7 +281,7 @@ TEST(Documents, TheIndexComparesEveryPrintedNumber) {
   EXPECT_THAT(markdown, HasSubstr("argued, not measured"));
   // Numbers of what was not run are there too.
   EXPECT_EQ(comparisons_of(spec, {}).size(), 9u);
-  EXPECT_THAT(markdown_index({paper}, {{spec, std::nullopt}}, "r"), HasSubstr("not run"));
+  EXPECT_THAT(markdown_index({paper}, {{spec, std::nullopt}}), HasSubstr("not run"));
   EXPECT_THAT(page_index({paper}, {{spec, *results}}), HasSubstr("toy.html"));
 }
 
