@@ -347,11 +347,12 @@ void check_schema(const json& record, const json& statement, const json& model, 
   checks.require("model: schema",
                  value<std::string>(statement, "unit") == schema->unit(),
                  "it protects another unit: " + schema->unit());
-  checks.require(
-      "model: schema",
-      value<std::vector<std::string>>(model, "feature_names") == schema->feature_names() &&
-          value<std::vector<std::string>>(model, "class_names") == schema->class_names(),
-      "its features or classes are not those of the model");
+  std::vector<std::string> features = schema->feature_names();
+  if (value<bool>(model, "bias") == true) features.emplace_back("bias");
+  checks.require("model: schema",
+                 value<std::vector<std::string>>(model, "feature_names") == features &&
+                     value<std::vector<std::string>>(model, "class_names") == schema->class_names(),
+                 "its features or classes are not those of the model");
 }
 
 }  // namespace
