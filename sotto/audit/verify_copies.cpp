@@ -348,7 +348,7 @@ void check_schema(const json& record, const json& statement, const json& model, 
                  value<std::string>(statement, "unit") == schema->unit(),
                  "it protects another unit: " + schema->unit());
   std::vector<std::string> features = schema->feature_names();
-  if (value<bool>(model, "bias") == true) features.emplace_back("bias");  // as its reader calls it
+  if (value<bool>(model, "bias") == true) features.emplace_back("bias");
   checks.require("model: schema",
                  value<std::vector<std::string>>(model, "feature_names") == features &&
                      value<std::vector<std::string>>(model, "class_names") == schema->class_names(),
