@@ -182,7 +182,7 @@ std::string impossible(const MethodLine& method, const TableKind& table) {
         (table.network || table.name == "persons"))
       return "a rule of linear models with one row in a unit";
   if (!table.network) return "";
-  if (info(method).hessians) return "networks have no Hessians";
+  if (info(method).needs.has(Capability::kHessians)) return "networks have no Hessians";
   if (info(method).constraints) return "networks are not kept in a set";
   return "";
 }

@@ -85,7 +85,7 @@ std::vector<Cell> all_cells() {
     cells.push_back({"dp-pgd", "l1:6", {{"output", output}}});
   // Other losses. The default radius clips Huber's slopes, and no row of the others here.
   cells.push_back({"dp-fw-l2", "l1:6", {}, {LossKind::kHuber, 4}});
-  for (const LossSpec loss : {LossSpec{LossKind::kSigmoid}, LossSpec{LossKind::kPhaseRetrieval}})
+  for (const LossSpec& loss : {LossSpec{LossKind::kSigmoid}, LossSpec{LossKind::kPhaseRetrieval}})
     cells.push_back({"dp-fw-l2", "l1:6", {}, loss, Relation::kReplaceOne, false});
   return cells;
 }

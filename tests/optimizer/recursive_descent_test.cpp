@@ -63,7 +63,7 @@ RecursiveOptions options_of(std::int64_t steps, std::int64_t n) {
   options.step_size = 0.4;
   options.clip_radius = 0.5;
   options.difference_clip = 0.02;
-  options.difference_bound = "fixed";
+  options.adaptive_bound = false;
   options.mixture = 0.25;
   options.expected_batch = n;
   options.anchor_batch = n;
@@ -89,7 +89,7 @@ Vector reference(const Small& small, const RecursiveOptions& o, double lambda) {
       const Vector d = g - small.gradient(i, before);
       if (anchor)
         mean += clipped(g, C1);
-      else if (o.clipping == "together")
+      else if (o.clip_together)
         mean += clipped(gamma * g + (1 - gamma) * d, gamma * C1 + (1 - gamma) * C2);
       else
         mean += gamma * clipped(g, C1) + (1 - gamma) * clipped(d, C2);
@@ -108,7 +108,7 @@ TEST(RecursiveDescent, WithoutNoiseEqualsThePlainlyWrittenMethod) {
   for (const bool together : {false, true})
     for (const bool phases : {false, true}) {
       RecursiveOptions options = options_of(23, 4);
-      options.clipping = together ? "together" : "separate";
+      options.clip_together = together;
       if (phases) {
         options.phase = 5;
         options.mixture = 0;
@@ -132,7 +132,7 @@ TEST(RecursiveDescent, TheAdaptiveBoundClipsNothing) {
   RecursiveOptions options = options_of(23, 4);
   options.clip_radius = 100;
   options.difference_clip = 100;
-  options.difference_bound = "adaptive";
+  options.adaptive_bound = true;
   ExactOracle oracle(*small.engine, small.problem(), Stream::seeded(1, Purpose::kSampling), true);
   NoObserver observer;
   const auto result = RecursiveDescent(options, small.problem()).run(oracle, 1, observer);
@@ -160,7 +160,7 @@ TEST(RecursiveDescent, ReleasesExactlyOnceAStep) {
 TEST(RecursiveDescent, ARandomOutputIsPlannedForItsOwnStepsOnly) {
   const Small small(LossKind::kLogistic);
   RecursiveOptions options = options_of(100, 4);
-  options.output = "random";
+  options.output = OutputKind::kRandom;
   fill_output(options, 100, 0.419);
   EXPECT_EQ(*options.drawn_steps, 42);
   const RecursiveDescent method(options, small.problem());

@@ -208,9 +208,9 @@ TEST(RunPage, MakesDoWithoutWhatIsMissing) {
 TEST(RunPage, TextsFromRecordsCanNotBreakOut) {
   RunRecord record = sample_record();
   const std::string hostile = "</script><img src=x onerror=alert(1)>";
-  record.method = record.stopped = record.privacy.unit = hostile;
+  record.method = record.privacy.unit = hostile;
   record.warnings = record.command = record.class_names = {hostile, hostile};
-  record.options = record.settings = {{hostile, hostile, hostile, hostile}};
+  record.options = record.settings = {{hostile, hostile, Origin::kGiven, hostile}};
   record.privacy.events = hostile;
   EXPECT_THAT(page_of(record), Not(HasSubstr("<img")));
   EXPECT_THAT(comparison_page({reported(record, hostile), reported(record, hostile)}),

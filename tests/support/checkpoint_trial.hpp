@@ -55,7 +55,7 @@ struct Trial {
     options.noise_multiplier.reset();
     options.epsilon = 3;
     // Of 60 rows a search would see nothing.
-    if ((*find_method(options.method))->hessians) options.epsilon = 12;
+    if ((*find_method(options.method))->needs.has(Capability::kHessians)) options.epsilon = 12;
   }
   /// Whether the budget's end is the run's: then it needs one.
   bool filtered(const MethodInfo& info) const {

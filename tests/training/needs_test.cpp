@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "sotto/training/train.hpp"
-#include "support/temp_dir.hpp"
-#include "support/toy_engine.hpp"
+#include "tests/support/temp_dir.hpp"
+#include "tests/support/toy_engine.hpp"
 
 namespace sotto {
 namespace {

@@ -98,7 +98,8 @@ TEST(OwnLoss, TrainsAndItsModelPredictsWithoutIt) {
   Model model = load_model(dir.file("model.json")).value();
   auto family = family_of(model);
   ASSERT_TRUE(family);
-  EXPECT_EQ((*family)->predict(others.table, model.w), task->predict(others, trained->model.w));
+  EXPECT_EQ((*family)->predict(others.table, model.w).value(),
+            task->predict(others, trained->model.w).value());
   const auto outputs = (*family)->outputs(others.table, model.w);
   const auto blind = (*family)->evaluate(others.table, model.w, *outputs);
   ASSERT_FALSE(blind);
