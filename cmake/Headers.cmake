@@ -7,8 +7,11 @@ target_sources(
     FILE_SET users TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}
     FILES
       sotto/audit/audit.hpp
+      sotto/core/capabilities.hpp
       sotto/core/error.hpp
+      sotto/core/names.hpp
       sotto/core/private_count.hpp
+      sotto/core/run_words.hpp
       sotto/core/vector.hpp
       sotto/core/version.hpp
       sotto/data/dataset.hpp

@@ -23,11 +23,9 @@ int main(int count, char** words) {
   for (const auto& each : *known) std::printf("%s\n", each.c_str());
 }
 
-// No seed here, so that the noise is fresh each time: a line in the middle may change, those of
-// people whom the model is sure about don't.
+// No seed here, so that the noise is fresh each time: lines of people whom the model is not sure
+// about may change. It is sure about the first.
 //
 // Output:
-//   low
-//   high
 //   low
 //   ...

@@ -43,3 +43,7 @@ int main() {
 }
 
 // Output:
+//   dp-gd: noise multiplier 84.494, epsilon 1.0000 by gaussian
+//   dp-sgd: noise multiplier 3.196, epsilon 1.0000 by pld
+//   1000 noisy batches: epsilon 1.98 by rdp
+//   1000 noisy batches: epsilon 1.75 by pld

@@ -31,3 +31,6 @@ int main() {
 }
 
 // Output:
+//   normalized-descent: 40 steps, epsilon 1 of 1 IF ITS SEED IS SECRET (delta 1e-06, zero-out,
+//   gaussian), stopped: plan complete charged: repeat(40, gaussian(26.719215351874876)) accuracy
+//   0.823

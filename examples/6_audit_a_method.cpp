@@ -29,3 +29,5 @@ int main() {
 }
 
 // Output:
+//   normalized-descent: not enough power
+//   epsilon is at least 0.53 (claimed 1.00), by 5000 runs per world

@@ -21,7 +21,7 @@ string(FIND "${text}" "\n// Output:\n" begin REVERSE)
 if(begin EQUAL -1)
   message(FATAL_ERROR "${SOURCE} does not end with its output.")
 endif()
-math(EXPR begin "${begin} + 12") # up to the line break before the first line
+math(EXPR begin "${begin} + 11") # up to the line break before the first line
 string(SUBSTRING "${text}" ${begin} -1 expected)
 string(REPLACE "\n//   " "\n" expected "${expected}")
 string(SUBSTRING "${expected}" 1 -1 expected)

@@ -165,9 +165,10 @@ void check_epsilons(const json& record,
   const bool by_plan = value<std::string>(statement, "rule") == "plan";
   const bool complete = by_plan && plan && same(*plan, spent) && !record.contains("lost");
   if (by_plan && plan && !record.contains("lost"))
-    checks.require("stopped",
-                   complete || value<std::string>(record, "stopped") != to_string(StopReason::kPlanComplete),
-                   "not all of the plan was released");
+    checks.require(
+        "stopped",
+        complete || value<std::string>(record, "stopped") != to_string(StopReason::kPlanComplete),
+        "not all of the plan was released");
   const auto stopped = value<std::string>(record, "stopped");
   const auto reasons = {StopReason::kPlanComplete,
                         StopReason::kStoppedEarly,

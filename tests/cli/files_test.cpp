@@ -55,7 +55,7 @@ TEST(Predict, ALineIsItsRowsWhoeverTheRowsBelongTo) {
   EXPECT_EQ(TempDir::read(folder.file("out.txt")), expected);
 }
 
-TEST(Train, ProtectsPersonsNotRows) {
+TEST(Persons, AreProtectedNotRows) {
   const TempDir folder;
   std::string rows = "who,x,y\n";
   for (int i = 0; i < 120; ++i)
