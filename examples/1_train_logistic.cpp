@@ -29,6 +29,7 @@ int main() {
   std::printf("accuracy %.3f, AUC %.3f\n", metrics->accuracy, metrics->auc);
 }
 
+// clang-format off
 // Output:
-//   dp-gd: 400 steps, epsilon 1 of 1 IF ITS SEED IS SECRET (delta 1e-06, zero-out, gaussian),
-//   stopped: plan complete accuracy 0.835, AUC 0.914
+//   dp-gd: 400 steps, epsilon 1 of 1 IF ITS SEED IS SECRET (delta 1e-06, zero-out, gaussian), stopped: plan complete
+//   accuracy 0.835, AUC 0.914

@@ -30,7 +30,8 @@ int main() {
   std::printf("accuracy %.3f\n", metrics->accuracy);
 }
 
+// clang-format off
 // Output:
-//   normalized-descent: 40 steps, epsilon 1 of 1 IF ITS SEED IS SECRET (delta 1e-06, zero-out,
-//   gaussian), stopped: plan complete charged: repeat(40, gaussian(26.719215351874876)) accuracy
-//   0.823
+//   normalized-descent: 40 steps, epsilon 1 of 1 IF ITS SEED IS SECRET (delta 1e-06, zero-out, gaussian), stopped: plan complete
+//   charged: repeat(40, gaussian(26.719215351874876))
+//   accuracy 0.823

@@ -65,6 +65,7 @@ int main() {
               metrics->loss);
 }
 
+// clang-format off
 // Output:
-//   dp-gd: 400 steps, epsilon 1 of 1 IF ITS SEED IS SECRET (delta 1e-06, zero-out, gaussian),
-//   stopped: plan complete loss own:savage: accuracy 0.834, mean loss 0.113
+//   dp-gd: 400 steps, epsilon 1 of 1 IF ITS SEED IS SECRET (delta 1e-06, zero-out, gaussian), stopped: plan complete
+//   loss own:savage: accuracy 0.834, mean loss 0.113
