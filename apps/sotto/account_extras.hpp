@@ -17,6 +17,8 @@ Expected<int> account_curve(const Event& event,
                             const std::string& html_path);
 
 /// `sotto account --formula METHOD`: the noise that a paper prints, and what it really spends.
-Expected<int> account_formula(const std::string& method, const study::FormulaInputs& inputs, bool json);
+Expected<int> account_formula(const std::string& method,
+                              const study::FormulaInputs& inputs,
+                              bool json);
 
 }  // namespace sotto::app
