@@ -1,8 +1,6 @@
 // The published formulas against numbers that were computed from the papers by hand or by another
 // program, and what they really cost.
 
-#include "sotto/study/published/formula.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,6 +9,7 @@
 #include <sstream>
 
 #include "sotto/privacy/accountant.hpp"
+#include "sotto/study/published/formula.hpp"
 
 namespace sotto::study {
 namespace {

@@ -1,5 +1,3 @@
-#include "sotto/study/published/search.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,6 +6,7 @@
 #include "sotto/objective/glm.hpp"
 #include "sotto/optimizer/second_order/search_options.hpp"
 #include "sotto/oracle/exact_oracle.hpp"
+#include "sotto/study/published/search.hpp"
 #include "sotto/training/train.hpp"
 #include "tests/support/small_glm.hpp"
 

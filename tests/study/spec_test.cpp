@@ -40,9 +40,7 @@ options = { steps = 10, step_size = 0.5 }
 )" + more;
 }
 
-Expected<StudySpec> parse(const std::string& more) {
-  return parse_spec(small(more), "small.toml");
-}
+Expected<StudySpec> parse(const std::string& more) { return parse_spec(small(more), "small.toml"); }
 
 TEST(Spec, ACellIsACellForEveryEpsilonAndX) {
   const auto spec = parse(R"(

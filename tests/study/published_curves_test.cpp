@@ -1,10 +1,9 @@
-#include "sotto/study/published/curves.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "sotto/study/published/curves.hpp"
 #include "sotto/study/tables.hpp"
 
 namespace sotto::study {
