@@ -23,9 +23,11 @@ int main(int count, char** words) {
   for (const auto& each : *known) std::printf("%s\n", each.c_str());
 }
 
-// No seed here, so that the noise is fresh each time: lines of people whom the model is not sure
-// about may change. It is sure about the first.
+// The noise is fresh each time, as it must be; the second person is a close case.
 //
-// Output:
+// Output, with the files of `sotto demo`:
 //   low
+//   low or high
+//   low
+//   high
 //   ...

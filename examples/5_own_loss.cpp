@@ -58,14 +58,12 @@ int main() {
   if (!trained) return std::fprintf(stderr, "%s\n", trained.error().message.c_str()), 1;
 
   const auto metrics = task->evaluate(others.data, trained->model.w);
-  std::printf("%s\n", brief(trained->record).c_str());
-  std::printf("loss %s: accuracy %.3f, mean loss %.3f\n",
+  std::printf("%s: epsilon %.3f, accuracy %.3f, mean loss %.3f\n",
               to_string(trained->model.loss).c_str(),
+              trained->record.privacy.epsilon,
               metrics->accuracy,
               metrics->loss);
 }
 
-// clang-format off
 // Output:
-//   dp-gd: 400 steps, epsilon 1 of 1 IF ITS SEED IS SECRET (delta 1e-06, zero-out, gaussian), stopped: plan complete
-//   loss own:savage: accuracy 0.834, mean loss 0.113
+//   own:savage: epsilon 1.000, accuracy 0.834, mean loss 0.113

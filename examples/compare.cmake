@@ -1,6 +1,6 @@
 # cmake -DSOURCE=EXAMPLE.cpp -P compare.cmake -- PROGRAM [ARGUMENT...]
-#   Runs the program and compares what it prints with the comment at the end of its source; `...` there stands for any
-#   further lines.
+#   Runs the program and compares what it prints with the comment at the end of its source, line by line. There `A or B`
+#   is either, and `...` at the end any further lines.
 set(command)
 set(begun FALSE)
 math(EXPR last "${CMAKE_ARGC} - 1")
@@ -17,21 +17,34 @@ if(NOT result EQUAL 0)
 endif()
 
 file(READ ${SOURCE} text)
-string(FIND "${text}" "\n// Output:\n" begin REVERSE)
-if(begin EQUAL -1)
+if(NOT text MATCHES "\n// Output[^\n]*:\n((//   [^\n]+\n)+)$")
   message(FATAL_ERROR "${SOURCE} does not end with its output.")
 endif()
-math(EXPR begin "${begin} + 11") # up to the line break before the first line
-string(SUBSTRING "${text}" ${begin} -1 expected)
-string(REPLACE "\n//   " "\n" expected "${expected}")
-string(SUBSTRING "${expected}" 1 -1 expected)
+set(expected "${CMAKE_MATCH_1}")
 
-set(compared "${printed}")
-if(expected MATCHES "\n\\.\\.\\.\n$")
-  string(REGEX REPLACE "\\.\\.\\.\n$" "" expected "${expected}")
-  string(LENGTH "${expected}" length)
-  string(SUBSTRING "${printed}" 0 ${length} compared)
-endif()
-if(expected STREQUAL "" OR NOT compared STREQUAL expected)
-  message(FATAL_ERROR "${SOURCE} promises\n${expected}\nbut prints\n${compared}")
+# take(LINE TEXT): moves the first line of TEXT into LINE.
+macro(take line text)
+  string(FIND "${${text}}" "\n" end)
+  string(SUBSTRING "${${text}}" 0 ${end} ${line})
+  math(EXPR end "${end} + 1")
+  string(SUBSTRING "${${text}}" ${end} -1 ${text})
+endmacro()
+
+while(NOT expected STREQUAL "")
+  take(promise expected)
+  string(SUBSTRING "${promise}" 5 -1 promise)
+  if(promise STREQUAL "..." AND expected STREQUAL "" AND NOT printed STREQUAL "")
+    return()
+  endif()
+  take(line printed)
+  set(either "${promise}")
+  if(promise MATCHES "^(.+) or (.+)$")
+    set(either "${CMAKE_MATCH_1}" "${CMAKE_MATCH_2}")
+  endif()
+  if(NOT line IN_LIST either)
+    message(FATAL_ERROR "${SOURCE} promises\n  ${promise}\nbut prints\n  ${line}")
+  endif()
+endwhile()
+if(NOT printed STREQUAL "")
+  message(FATAL_ERROR "${SOURCE} prints more than it promises:\n${printed}")
 endif()
