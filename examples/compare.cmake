@@ -1,6 +1,7 @@
 # cmake -DSOURCE=EXAMPLE.cpp -P compare.cmake -- PROGRAM [ARGUMENT...]
 #   Runs the program and compares what it prints with the comment at the end of its source, line by line. There `A or B`
 #   is either, and `...` at the end any further lines.
+cmake_minimum_required(VERSION 3.25) # in a script no policy is set otherwise
 set(command)
 set(begun FALSE)
 math(EXPR last "${CMAKE_ARGC} - 1")
