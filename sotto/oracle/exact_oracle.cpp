@@ -7,8 +7,6 @@
 #include "sotto/oracle/exact_release.hpp"
 
 namespace sotto {
-namespace {}  // namespace
-
 ExactOracle::ExactOracle(const Engine& engine, PublicProblem problem, Stream sampling, bool clips)
     : engine_(engine),
       problem_(std::move(problem)),

@@ -12,8 +12,6 @@
 #include "sotto/oracle/api/sensitivity.hpp"
 
 namespace sotto {
-namespace {}  // namespace
-
 PrivateOracle::PrivateOracle(
     const Engine& engine, PublicProblem problem, Ledger& ledger, Stream sampling, Stream noise)
     : engine_(engine),
