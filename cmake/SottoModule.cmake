@@ -1,13 +1,13 @@
-# Headers that nearly every file parses. clang-tidy's preset does without them, so that a missing #include is still found;
-# kernels never see them (below).
+# Headers that nearly every file parses, compiled once for all modules. clang-tidy's preset does without them, so that a
+# missing #include is still found; kernels never see them (below).
 set(SOTTO_PRECOMPILED <algorithm> <cmath> <functional> <map> <optional> <string> <vector> <Eigen/Core> <fmt/format.h>
                       <tl/expected.hpp>)
 
-# sotto_module(NAME [DEPENDS module...] [LINK library...] [PRIVATE library...])
+# sotto_module(NAME [HOT] [DEPENDS module...] [LINK library...] [PRIVATE library...])
 #   The library sotto_NAME from every .cpp below sotto/NAME. Files named *_kernels.cpp are left to
-#   sotto_kernels.
+#   sotto_kernels. HOT: where a run spends its time; a release compiles it with -O3, the others with -O2.
 function(sotto_module name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "HOT" "" "DEPENDS;LINK;PRIVATE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sotto/${name}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "_kernels\\.cpp$")
   add_library(sotto_${name} STATIC ${sources})
@@ -20,7 +20,14 @@ function(sotto_module name)
   list(TRANSFORM ARG_DEPENDS PREPEND sotto_)
   target_link_libraries(sotto_${name} PUBLIC ${ARG_DEPENDS} ${ARG_LINK})
   target_link_libraries(sotto_${name} PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:sotto_flags>)
-  target_precompile_headers(sotto_${name} PRIVATE ${SOTTO_PRECOMPILED})
+  if(name STREQUAL core) # the first
+    target_precompile_headers(sotto_core PRIVATE ${SOTTO_PRECOMPILED})
+  else()
+    target_precompile_headers(sotto_${name} REUSE_FROM sotto_core)
+  endif()
+  if(ARG_HOT)
+    target_compile_options(sotto_${name} PRIVATE $<$<CONFIG:Release>:-O3>)
+  endif()
   set(SOTTO_MODULES ${SOTTO_MODULES} sotto_${name} PARENT_SCOPE)
 endfunction()
 

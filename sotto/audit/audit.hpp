@@ -39,7 +39,7 @@ struct MethodAuditOptions {
   /// Instead of `method`: one that is not in the registry. Outlives the audit.
   const MethodInfo* unlisted = nullptr;
   /// The method's own options. Those left open are set for a strong attack where the method has
-  /// them: 20 steps, a tenth of the records a batch, clip radii that the canary always reaches,
+  /// them: 20 steps, a tenth of the records per batch, clip radii that the canary always reaches,
   /// constant small steps without momentum.
   GivenOptions options;
   double epsilon = 1;

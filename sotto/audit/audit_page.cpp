@@ -29,7 +29,7 @@ VerdictWords words_for(const AuditReport& report, const MethodAuditOptions& opti
       return {Tone::kWarning,
               "Consistent so far, but there were too few runs to tell",
               fmt::format("A method that is {:g} times less private than claimed might have gone "
-                          "unnoticed. {} runs a world would find it with probability {:g}.",
+                          "unnoticed. {} runs per world would find it with probability {:g}.",
                           kDetectable,
                           with_commas(report.runs_needed),
                           kPower)};

@@ -41,7 +41,7 @@ struct Judgement {
   ErrorCounts counts;  ///< on the judged runs
 };
 
-/// NaN scores count as minus infinity. At least 20 runs a world.
+/// NaN scores count as minus infinity. At least 20 runs per world.
 Expected<Judgement> judge(const Scores& scores, const Claim& claim, const JudgeOptions& options);
 
 /// Runs a world (choosing included) after which the best attack on a mechanism whose true epsilon

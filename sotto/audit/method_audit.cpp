@@ -129,7 +129,7 @@ Expected<MethodAudit> MethodAudit::prepare(const MethodAuditOptions& options) {
     audit.worlds_ = std::make_unique<Worlds>(options.relation, options.canary);
   }
   if (method->constraints && !options.network) audit.worlds_->constrain(l1_ball(kRadius));
-  TrainOptions train;
+  TrainOptions& train = audit.train_;
   train.method = options.method;
   train.unlisted = options.unlisted;
   train.options = with_defaults(options.options, *method, audit.worlds_->problem());
@@ -138,8 +138,10 @@ Expected<MethodAudit> MethodAudit::prepare(const MethodAuditOptions& options) {
   train.delta = options.delta;
   const PublicProblem& problem = audit.worlds_->problem();
   SOTTO_ASSIGN(audit.prepared_, sotto::prepare(problem, train));
+  // Priced once: every run takes this price, and is still refused what is not in the plan.
   audit.price_ =
       std::make_unique<KnownPrice>(*audit.prepared_.accountant, audit.prepared_.epsilon_planned);
+  if (audit.prepared_.plan.filter.empty()) audit.prepared_.accountant = audit.price_.get();
   const Optimizer& optimizer = *audit.prepared_.configured.optimizer;
   if (audit.prepared_.plan.filter.empty()) {
     SOTTO_ASSIGN(audit.claim_,
@@ -158,20 +160,8 @@ Expected<MethodAudit> MethodAudit::prepare(const MethodAuditOptions& options) {
   return audit;
 }
 
-Expected<Ledger> MethodAudit::open() const {
-  const Plan& plan = prepared_.plan;
-  if (plan.filter.empty())
-    return open_ledger(plan.event, plan.noise_samples, options_.delta, *price_);
-  LedgerOptions granted;
-  granted.budget = {options_.epsilon, options_.delta};
-  granted.filter = plan.filter;
-  granted.relation = options_.relation;
-  granted.planned_samples = plan.noise_samples;
-  return Ledger::open(std::move(granted));
-}
-
 Expected<double> MethodAudit::try_run(int world, std::int64_t run) const {
-  SOTTO_ASSIGN(Ledger ledger, open());
+  SOTTO_ASSIGN(Ledger ledger, open_run(prepared_, worlds_->problem(), train_));
   const std::uint64_t instance =
       2 * static_cast<std::uint64_t>(run + 1) + static_cast<std::uint64_t>(world);
   PrivateOracle oracle(worlds_->engine(world),

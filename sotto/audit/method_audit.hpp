@@ -51,11 +51,11 @@ class MethodAudit {
 
  private:
   MethodAudit() = default;
-  Expected<Ledger> open() const;
   Expected<double> try_run(int world, std::int64_t run) const;
 
   MethodAuditOptions options_;
   std::unique_ptr<Worlds> worlds_;
+  TrainOptions train_;
   PreparedRun prepared_;
   std::unique_ptr<KnownPrice> price_;
   std::unique_ptr<Claim> claim_;

@@ -198,7 +198,7 @@ Expected<OneRunReport> audit_in_one_run(const Engine& engine,
   Stream random = train_options.seed ? Stream::seeded(*train_options.seed, Purpose::kData, 1)
                                      : Stream::secure(Purpose::kData);
   const CanaryEngine with_canaries(engine, options.canaries, random);
-  SOTTO_ASSIGN(Ledger ledger, Ledger::open(ledger_options(prepared, problem, train_options)));
+  SOTTO_ASSIGN(Ledger ledger, open_run(prepared, problem, train_options));
   const auto stream = [&](Purpose purpose) {
     return train_options.seed ? Stream::seeded(*train_options.seed, purpose)
                               : Stream::secure(purpose);

@@ -8,17 +8,24 @@
 
 #include "sotto/audit/canary_engine.hpp"
 #include "sotto/core/check.hpp"
-#include "sotto/objective/glm.hpp"
-#include "sotto/objective/network/engine.hpp"
-#include "sotto/oracle/network_problem.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
 #include "sotto/random/stream.hpp"
+#include "sotto/task/linear_family.hpp"
+#include "sotto/task/network_family.hpp"
 
 namespace sotto {
 namespace {
 
 /// All data are made up, so nothing is lost by a known seed.
 constexpr std::uint64_t kSeed = 20260101;
+
+/// Decisions by rows of norm 1, with the logistic loss.
+std::unique_ptr<const Family> linear_family(std::int64_t dimension) {
+  LinearModel linear;
+  linear.features = dimension;
+  linear.row_norm = 1;
+  return std::make_unique<const LinearFamily>(std::move(linear), Dataset{});
+}
 
 /// An input that is noise of this amplitude after the network's own normalization.
 Vector image(const NetworkSpec& spec, double amplitude, Stream& random) {
@@ -130,14 +137,13 @@ Expected<Canary> parse_canary(std::string_view text) {
 }
 
 Expected<std::pair<float, float>> Worlds::steepest_labels(const Vector& x,
-                                                          const NetworkSpec& spec,
-                                                          const Vector& w,
-                                                          const MakeEngine& make) {
+                                                          const NetworkSpec& spec) const {
   Rows rows{spec.input.size()};
   for (std::int64_t k = 0; k < label_count(spec); ++k) rows.add(x, label_of(spec, k));
   const Table table = rows.table();
-  SOTTO_ASSIGN(const auto engine, make(table));
+  SOTTO_ASSIGN(const auto engine, family_->engine(table));
   const auto workspace = engine->make_workspace();
+  const Vector& w = problem_.start;
   const std::span<const double> point(w.data(), static_cast<std::size_t>(w.size()));
   std::vector<std::pair<double, float>> steepness;
   for (std::int64_t k = 0; k < label_count(spec); ++k) {
@@ -150,17 +156,17 @@ Expected<std::pair<float, float>> Worlds::steepest_labels(const Vector& x,
   return std::pair{steepness[0].second, steepness[1].second};
 }
 
-Expected<const Engine*> Worlds::add(const Rows& rows, const MakeEngine& make) {
+Expected<const Engine*> Worlds::add(const Rows& rows) {
   tables_.push_back(std::make_unique<Table>(rows.table()));
-  SOTTO_ASSIGN(auto engine, make(*tables_.back()));
+  SOTTO_ASSIGN(auto engine, family_->engine(*tables_.back()));
   owned_.push_back(std::move(engine));
   return owned_.back().get();
 }
 
-Expected<void> Worlds::build(const Rows& others, const Rows (&last)[2], const MakeEngine& make) {
-  SOTTO_ASSIGN(others_, add(others, make));
+Expected<void> Worlds::build(const Rows& others, const Rows (&last)[2]) {
+  SOTTO_ASSIGN(others_, add(others));
   for (int world = 0; world < 2; ++world) {
-    SOTTO_ASSIGN(lasts_[world], add(last[world], make));
+    SOTTO_ASSIGN(lasts_[world], add(last[world]));
     if (world == 0 && problem_.relation == Relation::kAddRemove) {
       engines_[0] = others_;
     } else if (last[world].empty()) {
@@ -169,20 +175,15 @@ Expected<void> Worlds::build(const Rows& others, const Rows (&last)[2], const Ma
     } else {
       Rows rows = others;
       rows.add(last[world]);
-      SOTTO_ASSIGN(engines_[world], add(rows, make));
+      SOTTO_ASSIGN(engines_[world], add(rows));
     }
   }
   return {};
 }
 
-Worlds::Worlds(Relation relation, Canary canary, std::int64_t n, std::int64_t dimension) {
+Worlds::Worlds(Relation relation, Canary canary, std::int64_t n, std::int64_t dimension)
+    : Worlds(linear_family(dimension), n, relation) {
   SOTTO_CHECK(n >= 2 && dimension >= 2);
-  problem_.n = n;
-  problem_.dimension = dimension;
-  problem_.row_norm = 1;
-  problem_.relation = relation;
-  problem_.linear_rows = true;
-
   Vector direction = Vector::Unit(dimension, 0);
   if (canary == Canary::kLabelFlip) direction = Vector::Unit(dimension, 1);
   if (canary == Canary::kSpread)
@@ -198,10 +199,7 @@ Worlds::Worlds(Relation relation, Canary canary, std::int64_t n, std::int64_t di
     last[0].add(Vector::Zero(dimension), wrong);
   const auto made = build(canary == Canary::kSpread ? Rows::cancelling(n - 1, dimension)
                                                     : Rows::ordinary(n - 1, dimension),
-                          last,
-                          [](const Table& table) -> Expected<std::unique_ptr<Engine>> {
-                            return std::make_unique<GlmEngine>(table, LossSpec{});
-                          });
+                          last);
   SOTTO_CHECK(made.has_value());
 }
 
@@ -216,10 +214,10 @@ Expected<Worlds> Worlds::of_network(Relation relation,
                 "direction or label-flip.");
   const NetworkSpec& spec = network.spec;
   SOTTO_TRY(shapes_of(spec));
-  Worlds worlds;
-  worlds.problem_ = network_problem(spec, network.weights, n);
-  worlds.problem_.relation = relation;
-
+  Worlds worlds(
+      std::make_unique<const NetworkFamily>(spec, network.weights, Regularizer(), Dataset{}),
+      n,
+      relation);
   constexpr double kBright = 3;
   Stream random = Stream::seeded(kSeed, Purpose::kData);
   const Rows others = Rows::dim_images(n - 1, spec, random);
@@ -228,14 +226,10 @@ Expected<Worlds> Worlds::of_network(Relation relation,
     for (Eigen::Index j = 0; j < shown.size(); ++j)
       shown[j] = others.values[static_cast<std::size_t>(j)];
   Rows last[2] = {{spec.input.size()}, {spec.input.size()}};
-  const MakeEngine make = [&](const Table& table) -> Expected<std::unique_ptr<Engine>> {
-    SOTTO_ASSIGN(auto engine, NetworkEngine::make(table, spec, network.weights));
-    return engine;
-  };
-  SOTTO_ASSIGN(const auto labels, steepest_labels(shown, spec, worlds.problem_.start, make));
+  SOTTO_ASSIGN(const auto labels, worlds.steepest_labels(shown, spec));
   last[1].add(shown, labels.first);
   if (relation == Relation::kReplaceOne) last[0].add(shown, labels.second);
-  SOTTO_TRY(worlds.build(others, last, make));
+  SOTTO_TRY(worlds.build(others, last));
   PerExampleSum gradient(*worlds.lasts_[1]);
   gradient.clipped_gradients({}, worlds.problem_.start, 1, worlds.pull_);
   worlds.pull_ *= -1 / std::max(1e-300, worlds.pull_.norm());

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include "sotto/objective/engine.hpp"
 #include "sotto/objective/network/spec.hpp"
 #include "sotto/oracle/api/public_problem.hpp"
+#include "sotto/task/family.hpp"
 
 namespace sotto {
 
@@ -51,19 +51,17 @@ class Worlds {
 
  private:
   struct Rows;
-  using MakeEngine = std::function<Expected<std::unique_ptr<Engine>>(const Table&)>;
 
-  Worlds() = default;
+  Worlds(std::unique_ptr<const Family> family, std::int64_t n, Relation relation)
+      : family_(std::move(family)), problem_(family_->problem(n, relation, /*persons=*/false)) {}
   /// Engines of the others, and of the others with `last[world]`. Without rows `last[0]` stands for
   /// a unit without any effect, which no row of a network would be.
-  Expected<void> build(const Rows& others, const Rows (&last)[2], const MakeEngine& make);
+  Expected<void> build(const Rows& others, const Rows (&last)[2]);
   /// The two labels with which an input has the longest gradients at w.
-  static Expected<std::pair<float, float>> steepest_labels(const Vector& x,
-                                                           const NetworkSpec& spec,
-                                                           const Vector& w,
-                                                           const MakeEngine& make);
-  Expected<const Engine*> add(const Rows& rows, const MakeEngine& make);
+  Expected<std::pair<float, float>> steepest_labels(const Vector& x, const NetworkSpec& spec) const;
+  Expected<const Engine*> add(const Rows& rows);
 
+  std::unique_ptr<const Family> family_;
   PublicProblem problem_;
   std::vector<std::unique_ptr<Table>> tables_;
   std::vector<std::unique_ptr<Engine>> owned_;

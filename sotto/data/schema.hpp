@@ -26,7 +26,7 @@ struct Schema {
     std::optional<double> filler;    ///< numeric: stands for a missing value
     bool missing_indicator = false;  ///< a further feature, one where the value is missing
     bool other = false;              ///< categorical: a further feature for unlisted values
-    /// Categorical: one list of spellings a value. Label: one a class, in the order of stored
+    /// Categorical: one list of spellings per value. Label: one per class, in the order of stored
     /// labels.
     std::vector<std::vector<std::string>> values;
     int group = -1;  ///< one-hot: columns of one group, of which at most one is 1

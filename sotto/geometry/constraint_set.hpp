@@ -48,7 +48,7 @@ class ConstraintSet {
   virtual double gaussian_width(std::int64_t dimension) const = 0;
   /// A point in the middle: where a run starts if 0 is outside.
   virtual Vector center(std::int64_t dimension) const { return Vector::Zero(dimension); }
-  /// The listed vertices, one a row; null for sets that are not lists of vertices.
+  /// The listed vertices, one per row; null for sets that are not lists of vertices.
   virtual const Matrix* vertices() const { return nullptr; }
 
   /// max ⟨w - v, g⟩ over v in the set, the Frank–Wolfe gap of a point w with gradient g: never

@@ -83,7 +83,7 @@ class Engine {
 
   /// The parts of the parameter vector that may be clipped each on its own (a network's layers).
   /// Both calls belong to the block last evaluated by evaluate_gradients; norms and weights have
-  /// layers() numbers an example, and norms[k · layers() + l] is never below the norm of what
+  /// layers() numbers per example, and norms[k · layers() + l] is never below the norm of what
   /// add_layer_gradients adds for weight 1 of layer l.
   virtual std::int64_t layers() const { return 1; }
   virtual void layer_norms(Workspace& workspace, std::span<double> norms) const;

@@ -25,7 +25,7 @@ namespace sotto {
 /// Rounding: what add_* adds for one example and weight v (before the addition itself rounds) has a
 /// norm of at most v · (reported norm) + 1e-300; a derivative below 1e-250 counts, and adds, as 0.
 ///
-/// Cost: two passes over a block's rows, the second from the cache; Hessians dim² / 2 a row.
+/// Cost: two passes over a block's rows, the second from the cache; Hessians dim² / 2 per row.
 /// The table must outlive the engine. For the classification losses its labels must be ±1.
 class GlmEngine final : public Engine {
  public:

@@ -21,8 +21,8 @@ namespace sotto {
 /// For linear models on single rows the predictions are kept, and follow a VertexPath from query to
 /// query: a query costs one pass over the rows' entries and O(dimension), no dense iterate exists.
 /// Other engines are asked for one unit's gradient at a time, O(units · dimension).
-/// Memory: 8 bytes a unit, and for each of at most two threads (all, if the dimension is small)
-/// 8 bytes a coordinate.
+/// Memory: 8 bytes per unit, and for each of at most two threads (all, if the dimension is small)
+/// 8 bytes per coordinate.
 class CoordinateSums {
  public:
   static constexpr std::int64_t kSteps = kCoordinateSteps;

@@ -13,7 +13,7 @@ struct Sampling {
   enum class Kind { kFull, kPoisson, kFixedSize };
   Kind kind = Kind::kFull;
   double rate = 1;              ///< Poisson: each unit's probability of being in the batch
-  std::int64_t batch = 0;       ///< fixed size: units a batch
+  std::int64_t batch = 0;       ///< fixed size: units per batch
   std::int64_t population = 0;  ///< fixed size: units in all
 
   static Sampling full() { return {}; }

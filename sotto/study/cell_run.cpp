@@ -12,11 +12,10 @@
 
 #include "sotto/core/check.hpp"
 #include "sotto/core/numbers.hpp"
-#include "sotto/model/evaluate.hpp"
-#include "sotto/objective/glm.hpp"
-#include "sotto/objective/network/engine.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
 #include "sotto/study/published/search.hpp"
+#include "sotto/task/linear_family.hpp"
+#include "sotto/task/network_family.hpp"
 #include "sotto/training/measures.hpp"
 
 namespace sotto::study {
@@ -153,13 +152,13 @@ Expected<CellRun> CellRun::make(const StudySpec& spec,
                                 const ArmSpec& arm,
                                 const DataSet& data) {
   CellRun run(spec, cell, arm, data);
-  PublicProblem& problem = run.problem_;
+  SOTTO_ASSIGN(run.family_, run.make_family());
+  SOTTO_ASSIGN(const Relation relation, parse_relation(cell.neighbours));
   // A study's data set is public, its size with it, under every relation.
-  problem.n = std::int64_t{data.train.units()};
-  problem.row_norm = data.row_norm;
-  SOTTO_ASSIGN(problem.regularizer, Regularizer::parse(cell.regularizer));
-  SOTTO_ASSIGN(problem.relation, parse_relation(cell.neighbours));
-  SOTTO_TRY(data.network ? run.make_network() : run.make_linear());
+  run.problem_ =
+      run.family_->problem(std::int64_t{data.train.units()}, relation, /*persons=*/false);
+  SOTTO_ASSIGN(run.engine_, run.family_->engine(data.train));
+  const PublicProblem& problem = run.problem_;
   SOTTO_ASSIGN(run.delta_, delta_of(cell.delta, problem.n));
   if (!find_published(arm.method)) {
     SOTTO_ASSIGN(const MethodInfo* method, find_method(arm.method));
@@ -183,31 +182,25 @@ Expected<CellRun> CellRun::make(const StudySpec& spec,
   return run;
 }
 
-Expected<void> CellRun::make_linear() {
-  SOTTO_ASSIGN(loss_, parse_loss(cell_->loss));
-  problem_.dimension = data_->train.dim();
-  if (const double most = spec_->data.at(cell_->data).row_max; most > 0) problem_.row_max = most;
-  problem_.loss = loss_info(loss_);
-  SOTTO_ASSIGN(problem_.constraint, parse_constraint(cell_->constraint));
-  problem_.linear_rows = true;
-  engine_ = std::make_unique<GlmEngine>(data_->train, loss_);
-  return {};
-}
-
-Expected<void> CellRun::make_network() {
-  SOTTO_ASSIGN(engine_, NetworkEngine::make(data_->train, data_->network->spec));
-  problem_.dimension = engine_->parameters();
-  problem_.network = true;
-  problem_.start = data_->network->w;
-  return {};
+Expected<std::unique_ptr<const Family>> CellRun::make_family() const {
+  SOTTO_ASSIGN(Regularizer regularizer, Regularizer::parse(cell_->regularizer));
+  if (const auto& network = data_->network)
+    return std::make_unique<const NetworkFamily>(
+        network->spec, network->w, std::move(regularizer), Dataset{});
+  LinearModel linear;
+  SOTTO_ASSIGN(linear.loss, parse_loss(cell_->loss));
+  linear.regularizer = std::move(regularizer);
+  SOTTO_ASSIGN(linear.constraint, parse_constraint(cell_->constraint));
+  linear.row_max = spec_->data.at(cell_->data).row_max;
+  linear.row_norm = data_->row_norm;
+  linear.features = data_->train.dim();
+  return std::make_unique<const LinearFamily>(std::move(linear), Dataset{});
 }
 
 Metrics CellRun::tested(const Table& rows, const Vector& w) const {
-  const double regularizer = problem_.regularizer.value(w);
-  if (!data_->network) return evaluate(rows, w, loss_, regularizer);
-  const auto metrics = evaluate_network(rows, data_->network->spec, w, regularizer);
-  SOTTO_CHECK(metrics.has_value());  // training took rows of the same kind
-  return *metrics;
+  const auto outputs = family_->outputs(rows, w);
+  SOTTO_CHECK(outputs.has_value());  // training took rows of the same kind
+  return *family_->evaluate(rows, w, *outputs);
 }
 
 GivenOptions CellRun::options_for(std::uint64_t seed) const {

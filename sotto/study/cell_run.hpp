@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "sotto/model/metrics.hpp"
 #include "sotto/objective/engine.hpp"
 #include "sotto/study/data_sets.hpp"
 #include "sotto/study/published/formula.hpp"
 #include "sotto/study/results.hpp"
+#include "sotto/task/family.hpp"
 #include "sotto/training/train.hpp"
 
 namespace sotto::study {
@@ -44,8 +44,7 @@ class CellRun {
   CellRun(const StudySpec& spec, const CellSpec& cell, const ArmSpec& arm, const DataSet& data)
       : spec_(&spec), cell_(&cell), arm_(&arm), data_(&data) {}
 
-  Expected<void> make_linear();
-  Expected<void> make_network();
+  Expected<std::unique_ptr<const Family>> make_family() const;
   Metrics tested(const Table& rows, const Vector& w) const;
   GivenOptions options_for(std::uint64_t seed) const;
   Expected<double> price(const Event& releases) const;
@@ -59,7 +58,7 @@ class CellRun {
   const CellSpec* cell_;
   const ArmSpec* arm_;
   const DataSet* data_;
-  LossSpec loss_;
+  std::unique_ptr<const Family> family_;
   PublicProblem problem_;
   std::unique_ptr<Engine> engine_;
   double delta_ = 0;

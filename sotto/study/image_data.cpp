@@ -9,10 +9,9 @@
 #include "sotto/core/numbers.hpp"
 #include "sotto/data/load.hpp"
 #include "sotto/model/model.hpp"
-#include "sotto/objective/network/engine.hpp"
 #include "sotto/objective/network/features.hpp"
 #include "sotto/objective/network/transfer.hpp"
-#include "sotto/oracle/network_problem.hpp"
+#include "sotto/task/network_family.hpp"
 #include "sotto/training/train.hpp"
 
 namespace sotto::study {
@@ -78,10 +77,11 @@ Expected<std::pair<NetworkSpec, Vector>> public_network(const DataSpec& data,
   }
   SOTTO_ASSIGN(const Table table, images_below(folders, how.train, Format::kCifar100, rows));
   SOTTO_ASSIGN(NetworkSpec spec, network_for(data, model, table.dim(), how.classes));
-  SOTTO_ASSIGN(const auto engine, NetworkEngine::make(table, spec));
+  const NetworkFamily family(spec, initial_weights(spec, 0), Regularizer(), Dataset{});
+  SOTTO_ASSIGN(const auto engine, family.engine(table));
   // Pre-training reads a public set, not privately.
   const PublicProblem problem =
-      network_problem(spec, initial_weights(spec, 0), std::int64_t{table.units()});
+      family.problem(std::int64_t{table.units()}, Relation::kZeroOut, /*persons=*/false);
   TrainOptions options;
   options.method = "sgd";
   options.options = {{"expected_batch", fmt::format("{}", std::min<std::int64_t>(128, problem.n))},
@@ -97,7 +97,7 @@ Expected<std::pair<NetworkSpec, Vector>> public_network(const DataSpec& data,
   if (!keep.empty()) {
     Model made;
     made.method = options.method;
-    made.network = to_text(spec);
+    family.describe(made);
     made.w = result.w;
     SOTTO_TRY(save_model(made, path));
   }

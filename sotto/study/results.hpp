@@ -69,7 +69,7 @@ Expected<ArmResult> arm_from_json(const nlohmann::json& json);
 nlohmann::json to_json(const Results& results);
 Expected<Results> results_from_json(const std::string& text, const std::string& path);
 
-/// One line a cell, way and measure: for spreadsheets.
+/// One line per cell, way and measure: for spreadsheets.
 std::string to_csv(const StudySpec& spec, const Results& results);
 
 /// A number with as many digits as its measure deserves; never in a locale's manner.

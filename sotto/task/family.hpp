@@ -34,7 +34,7 @@ class Family {
   virtual PublicProblem problem(PublicCount n, Relation relation, bool persons) const = 0;
   /// The engine that sums over these rows, which outlive it. `slow`: it first computes what frozen
   /// layers make of all rows.
-  virtual Expected<std::unique_ptr<Engine>> engine(const Table& rows) = 0;
+  virtual Expected<std::unique_ptr<Engine>> engine(const Table& rows) const = 0;
   virtual bool slow() const { return false; }
   /// Gradients per second on this machine; none where nothing was measured.
   virtual Expected<std::optional<double>> speed() const { return std::optional<double>(); }

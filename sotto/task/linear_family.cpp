@@ -45,7 +45,7 @@ PublicProblem LinearFamily::problem(PublicCount n, Relation relation, bool perso
   return problem;
 }
 
-Expected<std::unique_ptr<Engine>> LinearFamily::engine(const Table& rows) {
+Expected<std::unique_ptr<Engine>> LinearFamily::engine(const Table& rows) const {
   SOTTO_TRY(check_loss(linear_.loss));
   return std::make_unique<GlmEngine>(rows, linear_.loss);
 }

@@ -25,7 +25,7 @@ class LinearFamily final : public Family {
   static Expected<std::unique_ptr<Family>> of(const Model& model);
 
   PublicProblem problem(PublicCount n, Relation relation, bool persons) const override;
-  Expected<std::unique_ptr<Engine>> engine(const Table& rows) override;
+  Expected<std::unique_ptr<Engine>> engine(const Table& rows) const override;
   Facts facts() const override;
   void describe(Model& model) const override;
   void describe(RunRecord& record) const override;

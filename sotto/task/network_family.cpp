@@ -6,10 +6,11 @@
 #include <cmath>
 
 #include "sotto/core/digest.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/model/evaluate.hpp"
 #include "sotto/objective/network/engine.hpp"
+#include "sotto/objective/network/features.hpp"
 #include "sotto/objective/network/transfer.hpp"
-#include "sotto/oracle/network_problem.hpp"
 #include "sotto/task/network_setup.hpp"
 
 namespace sotto {
@@ -69,15 +70,22 @@ void NetworkFamily::adapt(LoadOptions& options) const {
 }
 
 PublicProblem NetworkFamily::problem(PublicCount n, Relation relation, bool /*persons*/) const {
-  PublicProblem problem = network_problem(spec_, start_, n);
+  PublicProblem problem;
+  problem.n = n;
+  problem.row_norm = kInfinity;
+  problem.network = true;
+  problem.start = trained_part(spec_, start_);  // frozen layers are no parameters of it
+  problem.dimension = problem.start.size();
   problem.relation = relation;
   problem.regularizer = regularizer_;
   return problem;
 }
 
-Expected<std::unique_ptr<Engine>> NetworkFamily::engine(const Table& rows) {
-  SOTTO_ASSIGN(features_, frozen_features(rows, spec_, start_));
-  if (features_) return NetworkEngine::make(features_->table, features_->rest);
+Expected<std::unique_ptr<Engine>> NetworkFamily::engine(const Table& rows) const {
+  SOTTO_ASSIGN(auto features, frozen_features(rows, spec_, start_));
+  if (features)
+    return NetworkEngine::make(std::make_unique<const Table>(std::move(features->table)),
+                               features->rest);
   return NetworkEngine::make(rows, spec_, start_);
 }
 

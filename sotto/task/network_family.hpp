@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "sotto/objective/network/features.hpp"
+#include "sotto/objective/network/spec.hpp"
 #include "sotto/task/family.hpp"
 
 namespace sotto {
@@ -15,7 +15,7 @@ class NetworkFamily final : public Family {
   static Expected<std::unique_ptr<Family>> of(const Model& model);
 
   PublicProblem problem(PublicCount n, Relation relation, bool persons) const override;
-  Expected<std::unique_ptr<Engine>> engine(const Table& rows) override;
+  Expected<std::unique_ptr<Engine>> engine(const Table& rows) const override;
   bool slow() const override;
   Expected<std::optional<double>> speed() const override;
   Facts facts() const override;
@@ -43,7 +43,6 @@ class NetworkFamily final : public Family {
   Vector start_;
   Regularizer regularizer_;
   std::int64_t width_ = 1;
-  std::optional<FrozenFeatures> features_;  ///< that the engine sums over, instead of the rows
 };
 
 /// What a network of this loss takes for labels.

@@ -281,7 +281,8 @@ Expected<PreparedRun> prepare(const Task& task, const TrainOptions& options) {
     return fail(
         ErrorKind::kUsage,
         "no public bound on the norm of a row is declared, and one taken from the rows would leak. "
-        "Give ‘row_norm R’ (longer rows are scaled down to it; for 0/1 data with k ones a row, R = "
+        "Give ‘row_norm R’ (longer rows are scaled down to it; for 0/1 data with k ones per row, R "
+        "= "
         "sqrt(k)), a ‘schema’ with bounds, or both ‘clip_radius’ and ‘step_size’; dp-pgd, dp-pmd, "
         "dp-fw-l2 "
         "and dp-fw-l1 also take ‘row_max’.");

@@ -328,9 +328,9 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
   return run;
 }
 
-LedgerOptions ledger_options(const PreparedRun& run,
-                             const PublicProblem& problem,
-                             const TrainOptions& options) {
+Expected<Ledger> open_run(const PreparedRun& run,
+                          const PublicProblem& problem,
+                          const TrainOptions& options) {
   LedgerOptions granted;
   granted.budget = {options.epsilon.value_or(kInfinity), options.delta};
   granted.plan = run.plan.event;
@@ -347,7 +347,11 @@ LedgerOptions ledger_options(const PreparedRun& run,
   granted.journal_key = options.journal_key;
   granted.known_lines = options.known_lines;
   granted.nonce = nonce_of(run, problem, options);
-  return granted;
+  if (run.resumed) {
+    granted.run = run.resumed->run;
+    SOTTO_ASSIGN(granted.resume, ledger_resume(*run.resumed, problem));
+  }
+  return Ledger::open(std::move(granted));
 }
 
 Expected<TrainResult> train(const Engine& engine,
@@ -413,14 +417,9 @@ Expected<TrainResult> train(const Engine& engine,
     return {};
   };
   if (is_private) {
-    LedgerOptions granted = ledger_options(prepared, problem, options);
-    if (prepared.resumed) {
-      granted.run = prepared.resumed->run;
-      SOTTO_ASSIGN(granted.resume, ledger_resume(*prepared.resumed, problem));
-    }
     // A run that is asked to stop now has not cost anything yet.
     if (stop_requested()) return stopped_early();
-    SOTTO_ASSIGN(Ledger opened, Ledger::open(std::move(granted)));
+    SOTTO_ASSIGN(Ledger opened, open_run(prepared, problem, options));
     if (stop_requested()) {
       SOTTO_TRY(opened.close(kEndedEarly));
       return stopped_early();

@@ -25,10 +25,11 @@ struct TrainResult {
   std::shared_ptr<CheckpointFile> checkpoint;  ///< to be removed once the model is kept
 };
 
-/// What a ledger must know of a prepared run.
-LedgerOptions ledger_options(const PreparedRun& run,
-                             const PublicProblem& problem,
-                             const TrainOptions& options);
+/// The ledger that a prepared run is charged to, and its journal with it: opened afresh, or where
+/// the run that it continues left it. Refuses a plan that the budget does not grant.
+Expected<Ledger> open_run(const PreparedRun& run,
+                          const PublicProblem& problem,
+                          const TrainOptions& options);
 
 /// Runs what was prepared. The engine's rows are read only after the ledger has granted the plan.
 Expected<TrainResult> train(const Engine& engine,

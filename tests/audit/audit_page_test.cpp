@@ -32,7 +32,7 @@ TEST(AuditPage, LeadsWithTheVerdict) {
               AllOf(HasSubstr("class=\"banner danger\""),
                     HasSubstr("epsilon of at least 1.234, more than the claimed 1")));
   EXPECT_THAT(page_with(Verdict::kNotEnoughPower),
-              AllOf(HasSubstr("class=\"banner warning\""), HasSubstr("45,000 runs a world")));
+              AllOf(HasSubstr("class=\"banner warning\""), HasSubstr("45,000 runs per world")));
 }
 
 TEST(AuditPage, ShowsTheRocBesideTheClaim) {

@@ -86,7 +86,8 @@ const std::map<std::string, std::vector<std::string>> kAllowed = {
       "optimizer/",
       "record/",
       "report/",
-      "training/"}},
+      "training/",
+      "task/"}},
     // History of papers and their measurements: nothing below may need it.
     {"study",
      {"privacy/",
@@ -99,7 +100,8 @@ const std::map<std::string, std::vector<std::string>> kAllowed = {
       "model/",
       "record/",
       "report/",
-      "training/"}},
+      "training/",
+      "task/"}},
 };
 
 std::string module_of(const std::string& path) {

@@ -123,7 +123,7 @@ Expected<std::vector<double>> read_labels(const std::string& path, const InputLi
   SOTTO_ASSIGN(const Header header, read_header(file));
   const bool column = header.shape.size() == 2 && header.shape[1] == 1;
   if (header.shape.size() != 1 && !column)
-    return bad(file, "labels must be an array of one dimension, one number a row.");
+    return bad(file, "labels must be an array of one dimension, one number per row.");
   // Room grows with what is read: a damaged header must not claim memory.
   constexpr std::int64_t kBlock = 1 << 16;
   std::vector<double> labels;

@@ -7,7 +7,7 @@
 namespace sotto {
 
 /// Reads a pair of NumPy files (plain or gzip): features, rows x dim or images, rows x channels x
-/// height x width, in C order, and labels, one a row. Element types: float32, float64, bool and
+/// height x width, in C order, and labels, one per row. Element types: float32, float64, bool and
 /// integers of 1 to 8 bytes, little-endian. Values are taken as they stand. Layout kAuto is dense;
 /// kSparse leaves zeros out. Classes must be declared unless the rows are public. Fails with kIo,
 /// kBadData (not .npy, Fortran order, other element types or shapes, different numbers of rows, cut

@@ -19,7 +19,7 @@ struct ChunkCount {
   std::int64_t entries = 0;
 };
 
-/// A format of one row a line. Both functions are called for many chunks at once.
+/// A format of one row per line. Both functions are called for many chunks at once.
 struct RowFormat {
   std::function<ChunkCount(std::string_view chunk)> count;
   /// Writes the chunk's rows; those that don't fit as null rows, with an entry among the refusals.

@@ -82,12 +82,13 @@ Expected<void> check_labels(const Table& table, NetworkLoss loss, std::int64_t o
             ? label >= 0 && label < static_cast<float>(outputs) && label == std::floor(label)
             : loss == NetworkLoss::kSquared || label == 1 || label == -1;
     if (!fits)
-      return fail(ErrorKind::kBadData,
-                  loss == NetworkLoss::kSoftmax
-                      ? fmt::format("the network has {} outputs, one a class, but the labels have "
-                                    "other classes. Change the last layer.",
-                                    outputs)
-                      : "the logistic loss needs two classes.");
+      return fail(
+          ErrorKind::kBadData,
+          loss == NetworkLoss::kSoftmax
+              ? fmt::format("the network has {} outputs, one per class, but the labels have "
+                            "other classes. Change the last layer.",
+                            outputs)
+              : "the logistic loss needs two classes.");
   }
   return {};
 }
@@ -113,19 +114,27 @@ Expected<std::unique_ptr<NetworkEngine>> NetworkEngine::make(
   if (table.has_units())
     return fail(ErrorKind::kUsage,
                 "networks protect rows, but this table declares persons with several rows. Use a "
-                "linear model, or one row a person.");
+                "linear model, or one row per person.");
   if (table.dim() != spec.input.size())
-    return fail(ErrorKind::kBadData,
-                fmt::format("the network takes {} numbers an example ({} x {} x {}), but a row has "
-                            "{}.",
-                            spec.input.size(),
-                            spec.input.channels,
-                            spec.input.height,
-                            spec.input.width,
-                            table.dim()));
+    return fail(
+        ErrorKind::kBadData,
+        fmt::format("the network takes {} numbers per example ({} x {} x {}), but a row has "
+                    "{}.",
+                    spec.input.size(),
+                    spec.input.channels,
+                    spec.input.height,
+                    spec.input.width,
+                    table.dim()));
   SOTTO_TRY(check_labels(table, spec.loss, shapes.back().channels));
   std::unique_ptr<NetworkEngine> engine(new NetworkEngine(table, spec, kernels));
   engine->build(frozen);
+  return engine;
+}
+
+Expected<std::unique_ptr<NetworkEngine>> NetworkEngine::make(std::unique_ptr<const Table> table,
+                                                             const NetworkSpec& spec) {
+  SOTTO_ASSIGN(std::unique_ptr<NetworkEngine> engine, make(*table, spec));
+  engine->kept_ = std::move(table);
   return engine;
 }
 

@@ -34,7 +34,7 @@ class Layer;
 /// sums. Memory of a workspace: a block's gradients, a few megabytes, whatever the batch.
 class NetworkEngine final : public Engine {
  public:
-  /// The table must outlive the engine: dense, one row a unit, as many columns as the network has
+  /// The table must outlive the engine: dense, one row per unit, as many columns as the network has
   /// inputs (channel by channel, each row by row); labels 0 … k-1 for softmax with k outputs, ±1
   /// for logistic. kBadData or kUsage otherwise. `frozen`: a parameter vector of the whole network,
   /// of which the frozen layers' part is used; may be empty if no layer is frozen.
@@ -43,6 +43,9 @@ class NetworkEngine final : public Engine {
       const NetworkSpec& spec,
       const Vector& frozen = {},
       const network_kernels::Kernels& kernels = network_kernels::fastest());
+  /// The same, of a table that the engine keeps.
+  static Expected<std::unique_ptr<NetworkEngine>> make(std::unique_ptr<const Table> table,
+                                                       const NetworkSpec& spec);
   ~NetworkEngine() override;
 
   Capabilities offers() const override {
@@ -94,8 +97,8 @@ class NetworkEngine final : public Engine {
                         std::span<double> outputs) const;
   std::int64_t outputs() const { return outputs_; }
 
-  /// What the layers before the first trained one give, frozen_shape().size() numbers an example in
-  /// the order channel, row, column.
+  /// What the layers before the first trained one give, frozen_shape().size() numbers per example
+  /// in the order channel, row, column.
   void evaluate_frozen(const Block& block, Workspace& workspace, std::span<float> features) const;
   ImageShape frozen_shape() const;
 
@@ -177,6 +180,7 @@ class NetworkEngine final : public Engine {
   void close_total(const Trained& trained, const Scratch& scratch, std::span<double> sum) const;
   Storage make_storage() const;
 
+  std::unique_ptr<const Table> kept_;  ///< null: somebody else's
   const Table& table_;
   NetworkSpec spec_;
   const network_kernels::Kernels& kernels_;

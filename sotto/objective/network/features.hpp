@@ -19,7 +19,7 @@ struct FrozenFeatures {
 /// Half of the machine's memory.
 std::size_t most_feature_bytes();
 
-/// Computed once, on all threads; the table takes 4 bytes a feature. Where that is more than
+/// Computed once, on all threads; the table takes 4 bytes per feature. Where that is more than
 /// `most_bytes` it is kept in a mapped file without a name. `w`: the parameters of the whole
 /// network. None if no layer with parameters comes before the first that is trained. Fails as
 /// NetworkEngine::make does, and with kIo where there is no room for the file.

@@ -70,7 +70,7 @@ struct Packed {
 
 /// A layer's memory for one chunk.
 struct Memory {
-  Buffer input;  ///< conv: padded inputs, one an example
+  Buffer input;  ///< conv: padded inputs, one per example
   Buffer delta;  ///< conv: slopes of one padded input
   Buffer panel;  ///< conv: a panel of slopes
 };

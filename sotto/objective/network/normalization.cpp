@@ -17,7 +17,7 @@ struct Moments {
 };
 
 /// y = (x - mean) · scale · gain + shift, over the channels of a group and all pixels. GroupNorm
-/// has one gain and shift a channel, LayerNorm (one group) one a feature.
+/// has one gain and shift per channel, LayerNorm (one group) one per feature.
 class Normalization final : public Layer {
  public:
   Normalization(const LayerSpec& spec, Layout in)

@@ -1,4 +1,4 @@
-// Model files: TOML with one short line a layer.
+// Model files: TOML with one short line per layer.
 
 #include <fmt/format.h>
 #include <toml++/toml.h>

@@ -160,7 +160,7 @@ OptionTable<AdaptiveNoiseOptions> adp_sgd_options() {
   OptionTable<O> table;
   table.integer("steps", &O::steps, "number of steps T")
       .range(1, kMostSteps)
-      .integer("expected_batch", &O::expected_batch, "expected number of units a batch")
+      .integer("expected_batch", &O::expected_batch, "expected number of units per batch")
       .number("step_size", &O::step_size, "eta; the step is eta / b_t")
       .positive()
       .number("clip_radius", &O::clip_radius, "per-unit gradients are clipped to this L2 norm C")
@@ -178,7 +178,7 @@ OptionTable<AdaptiveNoiseOptions> adp_sgd_options() {
               "is constant (dp-sgd)")
       .number("offset", &O::offset, "b^2 at the start")
       .positive()
-      .number("slope", &O::slope, "by how much b^2 grows a step")
+      .number("slope", &O::slope, "by how much b^2 grows per step")
       .range(0, below(kInfinity))
       .number("beta", &O::beta, "adagrad: weight of the squared gradient")
       .positive()
@@ -186,7 +186,7 @@ OptionTable<AdaptiveNoiseOptions> adp_sgd_options() {
                &O::beta_period,
                "adagrad: beta_t = max{beta / ((t mod period) + 1), 1}; 0: beta_t = beta")
       .at_least(0)
-      .number("nu", &O::nu, "adagrad: the least growth of b^2 a step")
+      .number("nu", &O::nu, "adagrad: the least growth of b^2 per step")
       .positive()
       .integer("groups", &O::groups, "matched noise changes at most so often")
       .range(1, 1000)

@@ -15,7 +15,7 @@ OptionTable<DescentOptions> sgd_options() {
   table
       .integer("expected_batch",
                &DescentOptions::expected_batch,
-               "expected number of units a batch; the realized number stays secret")
+               "expected number of units per batch; the realized number stays secret")
       .number("epochs", &DescentOptions::epochs, "passes over the data, instead of steps")
       .positive();
   add_sampling_option(table);

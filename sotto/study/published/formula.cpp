@@ -98,7 +98,7 @@ Formula opt(const FormulaInputs& in) {
           kOnMeanGradient,
           z,
           Event::compose(std::move(parts)),
-          "[GW23] sigma = sqrt(k T / (2 rho)) for k releases a step",
+          "[GW23] sigma = sqrt(k T / (2 rho)) for k releases per step",
           "correct for the full batch; its mini-batch variants scale the noise by the sensitivity "
           "of the full batch and are not at the stated epsilon (T13)"};
 }
