@@ -19,17 +19,7 @@ using ::testing::HasSubstr;
 
 TEST(AuditCommand, SaysWhatItFound) {
   const TempDir dir;
-  const auto run = sotto({"audit",
-                          "--method",
-                          "dp-gd",
-                          "--epsilon",
-                          "4",
-                          "--delta",
-                          "1e-5",
-                          "--runs",
-                          "1000",
-                          "--json",
-                          "--roc",
+  const auto run = sotto({"audit --method dp-gd --epsilon 4 --delta 1e-5 --runs 1000 --json --roc",
                           dir.file("roc.csv"),
                           "--report",
                           dir.file("audit.html")});
@@ -53,8 +43,7 @@ TEST(AuditCommand, SaysWhatItFound) {
 }
 
 TEST(AuditCommand, NamesTheRunsThatItWouldNeed) {
-  const auto run =
-      sotto({"audit", "--epsilon", "1", "--delta", "1e-5", "--runs", "300", "--view", "final"});
+  const auto run = sotto({"audit --epsilon 1 --delta 1e-5 --runs 300 --view final"});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("not enough power"));
   EXPECT_TRUE(std::regex_search(run.out, std::regex("--runs [0-9]{4,}"))) << run.out;
@@ -62,47 +51,30 @@ TEST(AuditCommand, NamesTheRunsThatItWouldNeed) {
 
 TEST(AuditCommand, ContinuesFromAFile) {
   const TempDir dir;
-  const std::vector<std::string> base = {
-      "audit", "--method", "dp-sgd", "--epsilon", "4", "--delta", "1e-5", "--json"};
-  const auto with = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), base.begin(), base.end());
-    return sotto(more);
-  };
-  ASSERT_EQ(with({"--runs", "200", "--resume", dir.file("scores")}).code, 0);
-  const auto continued = with({"--runs", "600", "--resume", dir.file("scores")});
+  const Words base = {"audit --method dp-sgd --epsilon 4 --delta 1e-5 --json"};
+  const auto with = [&](const Words& more) { return sotto(base + more); };
+  ASSERT_EQ(with({"--runs 200 --resume", dir.file("scores")}).code, 0);
+  const auto continued = with({"--runs 600 --resume", dir.file("scores")});
   ASSERT_EQ(continued.code, 0) << continued.err;
-  const auto at_once = with({"--runs", "600"});
+  const auto at_once = with({"--runs 600"});
   json a = json::parse(continued.out);
   json b = json::parse(at_once.out);
   a.erase("seconds");
   b.erase("seconds");
   EXPECT_EQ(a, b);
-  EXPECT_EQ(with({"--runs", "600", "--canary", "label-flip", "--resume", dir.file("scores")}).code,
-            3)
+  EXPECT_EQ(with({"--runs 600 --canary label-flip --resume", dir.file("scores")}).code, 3)
       << "scores of another audit";
 }
 
 TEST(AuditCommand, OneRun) {
   const TempDir dir;
   const std::string data = dir.write("train.svm", small_libsvm());
-  const auto run = sotto({"audit",
-                          "--one-run",
-                          "--journal",
-                          dir.file("audit.journal"),
-                          "--canaries",
-                          "100",
-                          "--epsilon",
-                          "2",
-                          "--delta",
-                          "1e-4",
-                          "--row-norm",
-                          "1",
-                          "--dim",
-                          "2",
-                          "--json",
-                          "--report",
-                          dir.file("audit.html"),
-                          data});
+  const auto run =
+      sotto({"audit --one-run --journal",
+             dir.file("audit.journal"),
+             "--canaries 100 --epsilon 2 --delta 1e-4 --row-norm 1 --dim 2 --json --report",
+             dir.file("audit.html"),
+             data});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(TempDir::read(dir.file("audit.html")), HasSubstr("no charge covers"));
   const json result = json::parse(run.out);
@@ -113,16 +85,14 @@ TEST(AuditCommand, OneRun) {
 }
 
 TEST(AuditCommand, Mistakes) {
-  EXPECT_EQ(sotto({"audit", "--method", "dp-gd"}).code, 2) << "no claim";
-  EXPECT_EQ(sotto({"audit", "--method", "gd", "--epsilon", "1", "--delta", "1e-5"}).code, 2);
-  EXPECT_EQ(sotto({"audit", "--epsilon", "1", "--delta", "1e-5", "--runs", "5"}).code, 2);
-  EXPECT_EQ(sotto({"audit", "--epsilon", "1", "--delta", "1e-5", "--view", "none"}).code, 2);
-  EXPECT_EQ(sotto({"audit", "--epsilon", "1", "--delta", "1e-5", "--canary", "none"}).code, 2);
-  EXPECT_EQ(sotto({"audit", "--epsilon", "1", "--delta", "1e-5", "data.svm"}).code, 2);
-  EXPECT_EQ(sotto({"audit", "--one-run", "--epsilon", "1", "--delta", "1e-5"}).code, 2)
-      << "no data";
-  EXPECT_EQ(
-      sotto({"audit", "--epsilon", "1", "--delta", "1e-5", "--roc", "/no/such/folder/f"}).code, 6);
+  EXPECT_EQ(sotto({"audit --method dp-gd"}).code, 2) << "no claim";
+  EXPECT_EQ(sotto({"audit --method gd --epsilon 1 --delta 1e-5"}).code, 2);
+  EXPECT_EQ(sotto({"audit --epsilon 1 --delta 1e-5 --runs 5"}).code, 2);
+  EXPECT_EQ(sotto({"audit --epsilon 1 --delta 1e-5 --view none"}).code, 2);
+  EXPECT_EQ(sotto({"audit --epsilon 1 --delta 1e-5 --canary none"}).code, 2);
+  EXPECT_EQ(sotto({"audit --epsilon 1 --delta 1e-5 data.svm"}).code, 2);
+  EXPECT_EQ(sotto({"audit --one-run --epsilon 1 --delta 1e-5"}).code, 2) << "no data";
+  EXPECT_EQ(sotto({"audit --epsilon 1 --delta 1e-5 --roc /no/such/folder/f"}).code, 6);
 }
 
 TEST(VerifyCommand, ARealRunHoldsAndItsEditedRecordDoesNot) {
@@ -130,20 +100,9 @@ TEST(VerifyCommand, ARealRunHoldsAndItsEditedRecordDoesNot) {
   const std::string data = dir.write("train.svm", small_libsvm());
   for (const std::string method : {"dp-gd", "dp-sgd"}) {
     const std::string record = dir.file(method + ".json");
-    const auto run = sotto({"train",
-                            "--method",
+    const auto run = sotto({"train --method",
                             method,
-                            "--steps",
-                            "10",
-                            "--epsilon",
-                            "1",
-                            "--delta",
-                            "1e-4",
-                            "--row-norm",
-                            "1",
-                            "--dim",
-                            "2",
-                            "--record",
+                            "--steps 10 --epsilon 1 --delta 1e-4 --row-norm 1 --dim 2 --record",
                             record,
                             "-q",
                             data,
@@ -164,34 +123,22 @@ TEST(VerifyCommand, ARealRunHoldsAndItsEditedRecordDoesNot) {
 TEST(VerifyCommand, FlagsAndMistakes) {
   const TempDir dir;
   const std::string data = dir.write("train.svm", small_libsvm());
-  const auto run = sotto({"train",
-                          "--steps",
-                          "5",
-                          "--epsilon",
-                          "1",
-                          "--delta",
-                          "1e-4",
-                          "--row-norm",
-                          "1",
-                          "--dim",
-                          "2",
-                          "--seed",
-                          "7",
-                          "--unsafe-diagnostics",
-                          "--record",
-                          dir.file("run.json"),
-                          "-q",
-                          data,
-                          dir.file("model.json")});
+  const auto run =
+      sotto({"train --steps 5 --epsilon 1 --delta 1e-4 --row-norm 1 --dim 2 --seed 7 "
+             "--unsafe-diagnostics --record",
+             dir.file("run.json"),
+             "-q",
+             data,
+             dir.file("model.json")});
   ASSERT_EQ(run.code, 0) << run.err;
-  const auto flagged = sotto({"verify", "--json", dir.file("run.json")});
+  const auto flagged = sotto({"verify --json", dir.file("run.json")});
   EXPECT_EQ(flagged.code, 0);
   int flags = 0;
   const json result = json::parse(flagged.out);
   for (const auto& check : result["checks"]) flags += check["outcome"] == "FLAG";
   EXPECT_EQ(flags, 2);
   EXPECT_EQ(sotto({"verify", dir.write("dropped.json", zoo::dropped_charge().dump())}).code, 5);
-  EXPECT_EQ(sotto({"verify", "/no/such/file"}).code, 6);
+  EXPECT_EQ(sotto({"verify /no/such/file"}).code, 6);
   EXPECT_EQ(sotto({"verify", dir.write("cut.json", "{\"sotto_run\":")}).code, 3);
   EXPECT_EQ(sotto({"verify", dir.file("model.json")}).code, 3) << "a model is not a record";
 }
@@ -208,20 +155,9 @@ struct Seen {
 Seen train_on(const std::string& rows, const std::string& method) {
   const TempDir dir;
   const std::string data = dir.write("train.svm", rows);
-  const auto run = sotto({"train",
-                          "--method",
+  const auto run = sotto({"train --method",
                           method,
-                          "--steps",
-                          "20",
-                          "--epsilon",
-                          "1",
-                          "--delta",
-                          "1e-4",
-                          "--row-norm",
-                          "1",
-                          "--dim",
-                          "2",
-                          "--record",
+                          "--steps 20 --epsilon 1 --delta 1e-4 --row-norm 1 --dim 2 --record",
                           dir.file("run.json"),
                           data,
                           dir.file("model.json")});

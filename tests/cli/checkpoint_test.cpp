@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "tests/support/array_files.hpp"
 #include "tests/support/command.hpp"
 
 namespace sotto::testing {
@@ -28,50 +29,29 @@ nlohmann::json statement(nlohmann::json model) {
 
 class Checkpoints : public ::testing::Test {
  protected:
-  std::vector<std::string> command(std::vector<std::string> more,
-                                   const std::string& steps = "200000") const {
-    std::vector<std::string> words = {"train",
-                                      "--epsilon",
-                                      "1",
-                                      "--delta",
-                                      "1e-4",
-                                      "--row-norm",
-                                      "1",
-                                      "--dim",
-                                      "2",
-                                      "--method",
-                                      "dp-gd",
-                                      "--steps",
-                                      steps,
-                                      "--checkpoint",
-                                      checkpoint_,
-                                      "--every",
-                                      "1000"};
-    words.insert(words.end(), more.begin(), more.end());
-    words.insert(words.end(), {data_, model_});
-    return words;
+  Words command(const Words& more, const std::string& steps = "200000") const {
+    return Words{
+               "train --epsilon 1 --delta 1e-4 --row-norm 1 --dim 2 --method dp-gd --every 1000 "
+               "--steps",
+               steps,
+               "--checkpoint",
+               checkpoint_} +
+           more + Words{data_, model_};
   }
 
   /// Starts the command, and sends it a signal as soon as its first checkpoint is there.
-  CommandResult stopped(const std::vector<std::string>& arguments, const std::string& signal) {
-    std::string script = ::sotto::testing::quoted(SOTTO_BINARY);
-    for (const auto& argument : arguments) script += " " + ::sotto::testing::quoted(argument);
-    script += " >" + ::sotto::testing::quoted(dir_.file("out")) + " 2>" +
-              ::sotto::testing::quoted(dir_.file("err")) + " & p=$!; k=0; while [ ! -e " +
-              ::sotto::testing::quoted(checkpoint_) +
-              " ] && [ $k -lt 6000 ]; do sleep 0.01; k=$((k+1)); done; kill -" + signal +
-              " $p; wait $p";
-    const int status = std::system(("sh -c " + ::sotto::testing::quoted(script)).c_str());
-    CommandResult result;
-    result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    result.out = TempDir::read(dir_.file("out"));
-    result.err = TempDir::read(dir_.file("err"));
-    return result;
+  CommandResult stopped(const Words& arguments, const std::string& signal) {
+    return in_a_shell([&](const std::string& redirected) {
+      return shell_line(arguments) + redirected + " & p=$!; k=0; while [ ! -e " +
+             testing::quoted(checkpoint_) +
+             " ] && [ $k -lt 6000 ]; do sleep 0.01; k=$((k+1)); done; kill -" + signal +
+             " $p; wait $p";
+    });
   }
 
   nlohmann::json model() const { return nlohmann::json::parse(TempDir::read(model_)); }
   double journal_epsilon() const {
-    const auto run = sotto({"account", "--journal", model_ + ".journal", "--json"});
+    const auto run = sotto({"account --journal", model_ + ".journal", "--json"});
     const auto runs = nlohmann::json::parse(run.out)["runs"];
     EXPECT_EQ(runs.size(), 1u);
     return runs[0]["epsilon_upper"].get<double>();
@@ -85,11 +65,11 @@ class Checkpoints : public ::testing::Test {
 
 TEST_F(Checkpoints, ASignalWritesOneAndTheSeededRunGoesOnToTheSameModel) {
   for (const char* signal : {"INT", "TERM"}) {
-    const auto first = stopped(command({"--seed", "5"}), signal);
+    const auto first = stopped(command({"--seed 5"}), signal);
     ASSERT_EQ(first.code, 130) << first.err;
     EXPECT_THAT(first.err, AllOf(HasSubstr("holds the state"), HasSubstr("--resume")));
     EXPECT_FALSE(fs::exists(model_));
-    const auto second = sotto(command({"--seed", "5", "--resume"}));
+    const auto second = sotto(command({"--seed 5 --resume"}));
     ASSERT_EQ(second.code, 0) << second.err;
     EXPECT_THAT(second.err, HasSubstr("going on from"));
     EXPECT_FALSE(fs::exists(checkpoint_)) << "the model is written: nothing is left to continue";
@@ -97,7 +77,7 @@ TEST_F(Checkpoints, ASignalWritesOneAndTheSeededRunGoesOnToTheSameModel) {
     const double told = journal_epsilon();
     fs::remove(model_);
     fs::remove(model_ + ".journal");
-    ASSERT_EQ(sotto(command({"--seed", "5"})).code, 0);
+    ASSERT_EQ(sotto(command({"--seed 5"})).code, 0);
     EXPECT_EQ(continued["weights"], model()["weights"]);
     EXPECT_EQ(statement(continued), statement(model()));
     EXPECT_EQ(told, journal_epsilon());
@@ -111,7 +91,7 @@ TEST_F(Checkpoints, AKilledRunGoesOnWithinItsBudgetAndSaysWhatItLost) {
   ASSERT_EQ(first.code, 137) << first.err;
   ASSERT_TRUE(fs::exists(checkpoint_));
   const std::string content = TempDir::read(checkpoint_);
-  const auto second = sotto(command({"--resume", "--record", dir_.file("run.json")}));
+  const auto second = sotto(command({"--resume --record", dir_.file("run.json")}));
   ASSERT_EQ(second.code, 0) << second.err;
   EXPECT_THAT(second.err, HasSubstr("were lost"));
   EXPECT_THAT(second.out, HasSubstr("budget spent"));
@@ -159,21 +139,11 @@ TEST_F(Checkpoints, AnotherDataFileIsNoticedByItsNameAndNotByItsTime) {
 }
 
 TEST_F(Checkpoints, OptionsThatDontFit) {
-  const auto alone = sotto({"train",
-                            "--epsilon",
-                            "1",
-                            "--delta",
-                            "1e-4",
-                            "--row-norm",
-                            "1",
-                            "--dim",
-                            "2",
-                            "--resume",
-                            data_,
-                            model_});
+  const auto alone =
+      sotto({"train --epsilon 1 --delta 1e-4 --row-norm 1 --dim 2 --resume", data_, model_});
   EXPECT_EQ(alone.code, 2);
   EXPECT_THAT(alone.err, HasSubstr("--checkpoint"));
-  EXPECT_EQ(sotto(command({"--every", "0"}, "10")).code, 2);
+  EXPECT_EQ(sotto(command({"--every 0"}, "10")).code, 2);
   EXPECT_EQ(sotto(command({"--resume"}, "10")).code, 0) << "no file: starts afresh";
   dir_.write("run.ckpt", "not a checkpoint");
   const auto exists = sotto(command({}, "10"));
@@ -181,13 +151,6 @@ TEST_F(Checkpoints, OptionsThatDontFit) {
   EXPECT_THAT(exists.err, HasSubstr("--resume"));
   const auto garbage = sotto(command({"--resume"}, "10"));
   EXPECT_EQ(garbage.code, 3);
-}
-
-std::string idx_file(const std::vector<std::uint32_t>& shape, const std::string& bytes) {
-  std::string file = {0, 0, 8, static_cast<char>(shape.size())};
-  for (const std::uint32_t extent : shape)
-    for (int shift = 24; shift >= 0; shift -= 8) file += static_cast<char>(extent >> shift);
-  return file + bytes;
 }
 
 constexpr const char* kNetwork =
@@ -201,63 +164,31 @@ TEST_F(Checkpoints, ANetworkGoesOnToTheSameModel) {
   const std::string images = dir_.write("x-idx3-ubyte", idx_file({90, 4, 4}, pixels)) + "," +
                              dir_.write("y-idx1-ubyte", idx_file({90}, labels));
   const std::string net = dir_.write("net.toml", kNetwork);
-  const auto line = [&](std::vector<std::string> more) {
-    std::vector<std::string> words = {"train",
-                                      "--model",
-                                      net,
-                                      "--method",
-                                      "dp-sgd",
-                                      "--epsilon",
-                                      "4",
-                                      "--delta",
-                                      "1e-3",
-                                      "--seed",
-                                      "2",
-                                      "--steps",
-                                      "20000",
-                                      "--expected-batch",
-                                      "30",
-                                      "--update",
-                                      "adam",
-                                      "--accountant",
-                                      "rdp"};
-    words.insert(words.end(), more.begin(), more.end());
-    words.insert(words.end(), {images, model_});
-    return words;
+  const auto line = [&](const Words& more) {
+    return "train --method dp-sgd --epsilon 4 --delta 1e-3 --seed 2 --steps 20000 --expected-batch "
+           "30 "
+           "--update adam --accountant rdp" +
+           more + Words{"--model", net, images, model_};
   };
   ASSERT_EQ(sotto(line({})).code, 0);
   const auto whole = model();
   fs::remove(model_);
-  const auto first = stopped(line({"--checkpoint", checkpoint_, "--every", "50"}), "INT");
+  const auto first = stopped(line({"--checkpoint", checkpoint_, "--every 50"}), "INT");
   ASSERT_EQ(first.code, 130) << first.err;
-  const auto other = sotto(
-      line({"--checkpoint", checkpoint_, "--every", "50", "--resume", "--initial-seed", "9"}));
+  const auto other =
+      sotto(line({"--checkpoint", checkpoint_, "--every 50 --resume --initial-seed 9"}));
   EXPECT_EQ(other.code, 2) << "another start";
   EXPECT_THAT(other.err, HasSubstr("start"));
-  const auto second = sotto(line({"--checkpoint", checkpoint_, "--every", "50", "--resume"}));
+  const auto second = sotto(line({"--checkpoint", checkpoint_, "--every 50 --resume"}));
   ASSERT_EQ(second.code, 0) << second.err;
   EXPECT_EQ(model()["weights"], whole["weights"]);
   EXPECT_EQ(statement(model()), statement(whole));
 }
 
 TEST(DryRun, OfANetworkShowsPlanNoiseAndCostWithoutRows) {
-  const auto run = sotto({"train",
-                          "--dry-run",
-                          "--model",
-                          "mnist-cnn4",
-                          "--public-n",
-                          "60000",
-                          "--method",
-                          "dp-sgd",
-                          "--epsilon",
-                          "3",
-                          "--delta",
-                          "1e-5",
-                          "--steps",
-                          "100",
-                          "--expected-batch",
-                          "600",
-                          "--json"});
+  const auto run =
+      sotto({"train --dry-run --model mnist-cnn4 --public-n 60000 --method dp-sgd --epsilon 3 "
+             "--delta 1e-5 --steps 100 --expected-batch 600 --json"});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto json = nlohmann::json::parse(run.out);
   EXPECT_EQ(json["dimension"], 26010);
@@ -269,26 +200,13 @@ TEST(DryRun, OfANetworkShowsPlanNoiseAndCostWithoutRows) {
 
   const TempDir dir;
   const std::string net = dir.write("net.toml", kNetwork);
-  const std::vector<std::string> text = {"train",
-                                         "--dry-run",
-                                         "--model",
-                                         net,
-                                         "--method",
-                                         "dp-sgd",
-                                         "--epsilon",
-                                         "3",
-                                         "--delta",
-                                         "1e-5",
-                                         "--steps",
-                                         "100",
-                                         "--expected-batch",
-                                         "10"};
+  const Words text = {"train --dry-run --model",
+                      net,
+                      "--method dp-sgd --epsilon 3 --delta 1e-5 --steps 100 --expected-batch 10"};
   auto without = sotto(text);
   EXPECT_EQ(without.code, 2) << "no number of units";
   EXPECT_THAT(without.err, HasSubstr("DATA"));
-  auto with = text;
-  with.insert(with.end(), {"--public-n", "1000"});
-  const auto shown = sotto(with);
+  const auto shown = sotto(text + "--public-n 1000");
   ASSERT_EQ(shown.code, 0) << shown.err;
   EXPECT_THAT(
       shown.out,

@@ -11,33 +11,19 @@
 #include <vector>
 
 #include "tests/support/command.hpp"
+#include "tests/support/persons.hpp"
 
 namespace sotto::testing {
 namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
-using Words = std::vector<std::string>;
 
 constexpr const char* kNetwork = R"(input = [2]
 loss = "softmax"
 [[layer]]
 kind = "dense"
 outputs = 2
-)";
-
-constexpr const char* kSchema = R"([file]
-header = true
-[[column]]
-name = "x"
-kind = "numeric"
-min = -1
-max = 1
-[[column]]
-name = "y"
-kind = "label"
-positive = "sick"
-negative = "well"
 )";
 
 /// A folder with one file of each kind that a command reads.
@@ -57,28 +43,22 @@ class Collisions : public ::testing::Test {
 
   std::string file(const std::string& name) const { return dir_.file(name); }
 
-  CommandResult train(const Words& more, const std::string& method = "dp-sgd") const {
-    Words words = {"train", "--method", method, "--delta", "1e-5", "--epsilon", "1", "--threads"};
-    words.insert(words.end(), {"1", "--dim", "2", "-q"});
-    words.insert(words.end(), more.begin(), more.end());
-    return sotto(words);
+  static Words train(const Words& more, const std::string& method = "dp-sgd") {
+    return Words{"train --method", method, "--delta 1e-5 --epsilon 1 --threads 1 --dim 2 -q"} +
+           more;
   }
-  CommandResult train_linear(Words more) const {
-    more.insert(more.begin(), {"--row-norm", "1"});
-    return train(more);
-  }
+  static Words train_linear(const Words& more) { return train("--row-norm 1" + more); }
 
   /// The command is refused as one that is wrong, and no file is made, changed or gone.
-  template <class Run>
-  void expect_refused(const Run& run, const std::string& what) const {
+  void expect_refused(const Words& words, const std::string& what) const {
     const auto before = files();
-    const CommandResult result = run();
+    const CommandResult result = sotto(words);
     EXPECT_EQ(result.code, 2) << what << result.err;
     EXPECT_THAT(result.err, HasSubstr("Choose ")) << what;
     EXPECT_EQ(files(), before) << what;
   }
   void expect_refused(const Words& words) const {
-    expect_refused([&] { return sotto(words); }, words[0] + " " + words[1]);
+    expect_refused(words, words[0] + " " + words[1]);
   }
 
   std::map<std::string, std::string> files() const {
@@ -102,87 +82,59 @@ TEST_F(Collisions, NothingThatTrainReadsIsWrittenOver) {
     for (const char* option : {"--record", "--report", "--checkpoint", "MODEL"}) {
       Words words = given;
       const bool model = option == std::string("MODEL");
-      if (!model) words.insert(words.end(), {option, file(name)});
-      words.insert(words.end(), {file("d.svm"), model ? file(name) : file("m.json")});
-      expect_refused([&] { return train_linear(words); }, std::string(option) + " over " + name);
+      if (!model) words += {option, file(name)};
+      words += {file("d.svm"), model ? file(name) : file("m.json")};
+      expect_refused(train_linear(words), std::string(option) + " over " + name);
     }
 }
 
 TEST_F(Collisions, NeitherConstraintsNorNetworks) {
   for (const char* option : {"--record", "--checkpoint"}) {
-    expect_refused(
-        [&] {
-          return train({"--row-max",
-                        "1",
-                        "--constraint",
-                        "polytope:" + file("p.txt"),
-                        option,
-                        file("p.txt"),
-                        file("d.svm"),
-                        file("m.json")},
-                       "dp-fw-l1");
-        },
-        "a polytope");
-    for (const char* read : {"net.toml", "key", "d.svm"})
-      expect_refused(
-          [&] {
-            return train({"--model",
-                          file("net.toml"),
-                          "--journal-key",
-                          file("key"),
-                          "--classes",
-                          "-1,1",
+    expect_refused(train({"--row-max 1 --constraint",
+                          "polytope:" + file("p.txt"),
                           option,
-                          file(read),
+                          file("p.txt"),
                           file("d.svm"),
-                          file("m.json")});
-          },
-          read);
+                          file("m.json")},
+                         "dp-fw-l1"),
+                   "a polytope");
+    for (const char* read : {"net.toml", "key", "d.svm"})
+      expect_refused(train({"--model",
+                            file("net.toml"),
+                            "--journal-key",
+                            file("key"),
+                            "--classes -1,1",
+                            option,
+                            file(read),
+                            file("d.svm"),
+                            file("m.json")}),
+                     read);
   }
 }
 
 TEST_F(Collisions, NothingThatOtherVerbsReadIsWrittenOver) {
-  ASSERT_EQ(train({"--model",
-                   "softmax",
-                   "--classes",
-                   "-1,1",
-                   "--steps",
-                   "2",
-                   file("d.svm"),
-                   file("pre.json")})
-                .code,
-            0);
   ASSERT_EQ(
-      train_linear({"--steps", "2", "--record", file("r.svg"), file("d.svm"), file("m.json")}).code,
+      sotto(train({"--model softmax --classes -1,1 --steps 2", file("d.svm"), file("pre.json")}))
+          .code,
+      0);
+  ASSERT_EQ(
+      sotto(train_linear({"--steps 2 --record", file("r.svg"), file("d.svm"), file("m.json")}))
+          .code,
       0);
   fs::create_hard_link(file("m.json"), file("m.onnx"));
   for (const char* output : {"--report", "--journal"}) {
-    Words words = {"audit",        "--one-run",
-                   "--method",     "dp-sgd",
-                   "--model",      "softmax",
-                   "--classes",    "-1,1",
-                   "--dim",        "2",
-                   "--epsilon",    "8",
-                   "--delta",      "1e-5",
-                   "--steps",      "2",
-                   "--canaries",   "10",
-                   "--pretrained", file("pre.json"),
-                   output,         file("pre.json")};
-    if (output != std::string("--journal")) words.insert(words.end(), {"--journal", file("j")});
+    Words words = {
+        "audit --one-run --method dp-sgd --model softmax --classes -1,1 --dim 2 --epsilon 8 "
+        "--delta 1e-5 --steps 2 --canaries 10 --pretrained",
+        file("pre.json"),
+        output,
+        file("pre.json")};
+    if (output != std::string("--journal")) words += {"--journal", file("j")};
     words.push_back(file("d.svm"));
     expect_refused(words);
   }
   for (const char* output : {"--report", "--roc", "--resume"})
-    expect_refused({"audit",
-                    "--method",
-                    "dp-sgd",
-                    "--runs",
-                    "100",
-                    "--epsilon",
-                    "1",
-                    "--delta",
-                    "1e-5",
-                    "--model",
+    expect_refused({"audit --method dp-sgd --runs 100 --epsilon 1 --delta 1e-5 --model",
                     file("net.toml"),
                     output,
                     file("net.toml")});
@@ -191,17 +143,10 @@ TEST_F(Collisions, NothingThatOtherVerbsReadIsWrittenOver) {
   expect_refused({"report", file("r.svg"), "--out", file("r.svg")});
   expect_refused({"predict", file("d.svm"), file("m.json"), file("my,data/../d.svm")});
   expect_refused({"predict", file("my,data/t.svm"), file("m.json"), file("link/t.svm")});
-  expect_refused({"data", "convert", "--dim", "2", file("my,data/t.svm"), file("link/t.svm")});
-  expect_refused(
-      {"data", "convert", "--dim", "2", file("d.svm"), file("x.npy") + "," + file("d.svm")});
-  expect_refused({"data", "make", "linear", file("x.npy") + "," + file("x.npy")});
-  expect_refused({"account",
-                  "--event",
-                  "gaussian(1)",
-                  "--neighbours",
-                  "zero-out",
-                  "--curve",
-                  "--journal-key",
+  expect_refused({"data convert --dim 2", file("my,data/t.svm"), file("link/t.svm")});
+  expect_refused({"data convert --dim 2", file("d.svm"), file("x.npy") + "," + file("d.svm")});
+  expect_refused({"data make linear", file("x.npy") + "," + file("x.npy")});
+  expect_refused({"account --event gaussian(1) --neighbours zero-out --curve --journal-key",
                   file("key"),
                   "--html",
                   file("key")});
@@ -209,42 +154,24 @@ TEST_F(Collisions, NothingThatOtherVerbsReadIsWrittenOver) {
 
 TEST_F(Collisions, PairsAreTwoFiles) {
   ASSERT_EQ(
-      sotto({"data", "convert", "--dim", "2", file("d.svm"), file("x.npy") + "," + file("y.npy")})
-          .code,
-      0);
+      sotto({"data convert --dim 2", file("d.svm"), file("x.npy") + "," + file("y.npy")}).code, 0);
   for (const char* part : {"x.npy", "y.npy"})
-    expect_refused(
-        [&] {
-          return train({"--row-norm",
-                        "1",
-                        "--classes",
-                        "-1,1",
-                        "--record",
-                        file(part),
-                        file("x.npy") + "," + file("y.npy"),
-                        file("m.json")});
-        },
-        part);
+    expect_refused(train({"--row-norm 1 --classes -1,1 --record",
+                          file(part),
+                          file("x.npy") + "," + file("y.npy"),
+                          file("m.json")}),
+                   part);
 }
 
 TEST_F(Collisions, CommasHideNoFile) {
   expect_refused(
-      [&] {
-        return train_linear(
-            {"--record", file("link/t.svm"), file("my,data/t.svm"), file("m.json")});
-      },
+      train_linear({"--record", file("link/t.svm"), file("my,data/t.svm"), file("m.json")}),
       "data in a folder with a comma");
   expect_refused(
-      [&] {
-        return train_linear({"--record", file("my,data/../m.json"), file("d.svm"), file("m.json")});
-      },
+      train_linear({"--record", file("my,data/../m.json"), file("d.svm"), file("m.json")}),
       "a record by way of such a folder");
-  const auto run = train_linear({"--steps",
-                                 "2",
-                                 "--record",
-                                 file("link/r,1.json"),
-                                 file("d.svm"),
-                                 file("my,data/run,1.json")});
+  const auto run = sotto(train_linear(
+      {"--steps 2 --record", file("link/r,1.json"), file("d.svm"), file("my,data/run,1.json")}));
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(fs::exists(file("my,data/run,1.json.journal")));
 }
@@ -255,29 +182,17 @@ std::string redirected(const std::string& to) {
 }
 
 TEST_F(Collisions, NothingIsSaidIntoAFileOfTheCommand) {
-  const Words words = {"train",
-                       "--method",
-                       "dp-sgd",
-                       "--delta",
-                       "1e-5",
-                       "--epsilon",
-                       "1",
-                       "--dim",
-                       "2",
-                       "--row-norm",
-                       "1",
-                       "--steps",
-                       "2",
-                       "--record",
-                       file("r.json"),
-                       "--journal-key",
-                       file("key"),
-                       "--config",
-                       file("c.toml"),
-                       "--checkpoint",
-                       file("c"),
-                       file("d.svm"),
-                       file("m.json")};
+  const Words words = {
+      "train --method dp-sgd --delta 1e-5 --epsilon 1 --dim 2 --row-norm 1 --steps 2 --record",
+      file("r.json"),
+      "--journal-key",
+      file("key"),
+      "--config",
+      file("c.toml"),
+      "--checkpoint",
+      file("c"),
+      file("d.svm"),
+      file("m.json")};
   ASSERT_EQ(sotto(words).code, 0);
   dir_.write("c", "a state");
   fs::create_hard_link(file("m.json.journal"), file("other_name"));
@@ -301,16 +216,16 @@ TEST_F(Collisions, NothingIsSaidIntoAFileOfTheCommand) {
 
 TEST_F(Collisions, NorIntoWhatOtherVerbsRead) {
   ASSERT_EQ(
-      train_linear({"--steps", "2", "--record", file("r.json"), file("d.svm"), file("m.json")})
+      sotto(train_linear({"--steps 2 --record", file("r.json"), file("d.svm"), file("m.json")}))
           .code,
       0);
   const auto before = files();
   const std::vector<std::pair<Words, std::string>> commands = {
       {{"verify", file("r.json"), "--model", file("m.json")}, "m.json"},
       {{"verify", file("r.json"), "--journal", file("m.json.journal")}, "m.json.journal"},
-      {{"account", "--journal", file("m.json.journal"), "--delta", "1e-5"}, "m.json.journal"},
+      {{"account --journal", file("m.json.journal"), "--delta 1e-5"}, "m.json.journal"},
       {{"predict", file("d.svm"), file("m.json"), file("p.csv")}, "d.svm"},
-      {{"data", "check", "--dim", "2", "--row-norm", "1", file("d.svm")}, "d.svm"}};
+      {{"data check --dim 2 --row-norm 1", file("d.svm")}, "d.svm"}};
   for (const auto& [words, name] : commands) {
     EXPECT_EQ(sotto(words, redirected(">>" + quoted(file(name)))).code, 2) << words[0];
     EXPECT_EQ(files(), before) << words[0];
@@ -318,21 +233,10 @@ TEST_F(Collisions, NorIntoWhatOtherVerbsRead) {
 }
 
 TEST_F(Collisions, StreamsMayLeadAnywhereElse) {
-  const Words words = {"train",
-                       "--method",
-                       "dp-sgd",
-                       "--delta",
-                       "1e-5",
-                       "--epsilon",
-                       "1",
-                       "--dim",
-                       "2",
-                       "--row-norm",
-                       "1",
-                       "--steps",
-                       "2",
-                       file("d.svm"),
-                       file("m.json")};
+  const Words words = {
+      "train --method dp-sgd --delta 1e-5 --epsilon 1 --dim 2 --row-norm 1 --steps 2",
+      file("d.svm"),
+      file("m.json")};
   for (const std::string& to : {std::string(">/dev/null"),
                                 std::string(">/dev/null 2>&1"),
                                 ">" + quoted(file("log")) + " 2>&1",
@@ -351,23 +255,11 @@ TEST_F(Collisions, StreamsMayLeadAnywhereElse) {
 TEST_F(Collisions, ALostModelIsCalledLost) {
   std::string rows;
   for (int i = 0; i < 40; ++i) rows += (i % 2 ? "+1 " : "-1 ") + std::to_string(i + 1) + ":1\n";
-  const auto result = sotto({"train",
-                             "--method",
-                             "dp-gd",
-                             "-q",
-                             "--epsilon",
-                             "1",
-                             "--delta",
-                             "1e-6",
-                             "--row-norm",
-                             "1",
-                             "--dim",
-                             "20000",
-                             "--steps",
-                             "3",
-                             dir_.write("wide.svm", rows),
-                             file("wide.json")},
-                            "ulimit -f 64;");
+  const auto result =
+      sotto({"train --method dp-gd -q --epsilon 1 --delta 1e-6 --row-norm 1 --dim 20000 --steps 3",
+             dir_.write("wide.svm", rows),
+             file("wide.json")},
+            "ulimit -f 64;");
   EXPECT_EQ(result.code, 6) << result.err;
   EXPECT_THAT(result.err, HasSubstr("It is LOST"));
   EXPECT_THAT(result.err, ::testing::Not(HasSubstr("It is kept")));
@@ -377,12 +269,12 @@ TEST_F(Collisions, ALostModelIsCalledLost) {
 TEST_F(Collisions, ARescuedModelTakesANameOfItsOwn) {
   const std::string rows = "x,y\n0.5,sick\n-0.5,well\n0.6,sick\n-0.4,well\n";
   const std::string data = dir_.write("sotto-model-rescued.json", rows);
-  dir_.write("schema.toml", kSchema);
+  dir_.write("schema.toml", sick_or_well());
   fs::create_directory(file("gone"));
   ASSERT_EQ(::mkfifo(file("pipe").c_str(), 0600), 0);
   // Who reads the schema has found the model's folder to be there; then it goes.
   const auto result =
-      sotto({"train", "--method", "gd", "-q", "--schema", file("pipe"), data, file("gone/m.json")},
+      sotto({"train --method gd -q --schema", file("pipe"), data, file("gone/m.json")},
             "(exec 3>" + quoted(file("pipe")) + "; rmdir " + quoted(file("gone")) + "; cat " +
                 quoted(file("schema.toml")) + " >&3) & TMPDIR=" + quoted(file("")));
   EXPECT_EQ(result.code, 6) << result.err;
@@ -409,7 +301,7 @@ CommandResult report_with(const TempDir& dir, const std::string& gnuplot, const 
 
 TEST_F(Collisions, APlotIsWholeOrTheOldOne) {
   ASSERT_EQ(
-      train_linear({"--steps", "2", "--record", file("r.json"), file("d.svm"), file("m.json")})
+      sotto(train_linear({"--steps 2 --record", file("r.json"), file("d.svm"), file("m.json")}))
           .code,
       0);
   for (const std::string& name : {std::string("p.svg"), std::string("p.png")}) {

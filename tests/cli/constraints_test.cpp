@@ -17,21 +17,9 @@ using ::testing::HasSubstr;
 
 class Constraints : public ::testing::Test {
  protected:
-  CommandResult train(std::vector<std::string> more) const {
-    std::vector<std::string> arguments = {"train",
-                                          "--epsilon",
-                                          "1",
-                                          "--delta",
-                                          "1e-4",
-                                          "--row-norm",
-                                          "1",
-                                          "--dim",
-                                          "2",
-                                          "--seed",
-                                          "1"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    arguments.insert(arguments.end(), {data_, model_});
-    return sotto(arguments);
+  CommandResult train(const Words& more) const {
+    return sotto("train --epsilon 1 --delta 1e-4 --row-norm 1 --dim 2 --seed 1" + more +
+                 Words{data_, model_});
   }
   std::vector<double> weights() const {
     return nlohmann::json::parse(TempDir::read(model_))["weights"].get<std::vector<double>>();
@@ -45,7 +33,7 @@ class Constraints : public ::testing::Test {
 
 TEST_F(Constraints, EveryMethodStaysInItsSet) {
   for (const auto* method : {"dp-pgd", "dp-pmd", "dp-fw-l2", "dp-fw-l1"}) {
-    const auto run = train({"--method", method, "--constraint", "l1:0.5"});
+    const auto run = train({"--method", method, "--constraint l1:0.5"});
     ASSERT_EQ(run.code, 0) << run.err;
     double sum = 0;
     for (const double w : weights()) sum += std::fabs(w);
@@ -54,18 +42,11 @@ TEST_F(Constraints, EveryMethodStaysInItsSet) {
 }
 
 TEST_F(Constraints, TheRecordHasCertificateAndMeasures) {
-  const auto run = train({"--method",
-                          "dp-fw-l1",
-                          "--selection",
-                          "exponential",
-                          "--constraint",
-                          "l1:0.5",
-                          "--certificate-share",
-                          "0.2",
-                          "--unsafe-diagnostics",
-                          "--test",
-                          test_,
-                          "--json"});
+  const auto run =
+      train({"--method dp-fw-l1 --selection exponential --constraint l1:0.5 --certificate-share "
+             "0.2 --unsafe-diagnostics --test",
+             test_,
+             "--json"});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto json = nlohmann::json::parse(run.out);
   EXPECT_EQ(json["constraint"], "l1:0.5");
@@ -79,31 +60,26 @@ TEST_F(Constraints, TheRecordHasCertificateAndMeasures) {
 }
 
 TEST_F(Constraints, BadSetsAreUsageErrors) {
-  const auto message = [&](std::vector<std::string> more) {
-    const auto run = train(std::move(more));
+  const auto message = [&](const Words& more) {
+    const auto run = train(more);
     EXPECT_EQ(run.code, 2) << run.err;
     return run.err;
   };
-  EXPECT_THAT(message({"--method", "dp-fw-l1"}), HasSubstr("needs a bounded set"));
-  EXPECT_THAT(message({"--method", "dp-fw-l2", "--constraint", "box:0,inf"}),
+  EXPECT_THAT(message({"--method dp-fw-l1"}), HasSubstr("needs a bounded set"));
+  EXPECT_THAT(message({"--method dp-fw-l2 --constraint box:0,inf"}),
               HasSubstr("needs a bounded set"));
-  EXPECT_THAT(message({"--method", "dp-pgd", "--constraint", "l1:-1"}), HasSubstr("empty"));
-  EXPECT_THAT(message({"--method", "dp-pgd", "--constraint", "box:1,2", "--start", "zero"}),
-              HasSubstr("outside"));
-  EXPECT_THAT(message({"--method", "dp-gd", "--constraint", "l1:1"}), HasSubstr("dp-pgd"));
+  EXPECT_THAT(message({"--method dp-pgd --constraint l1:-1"}), HasSubstr("empty"));
+  EXPECT_THAT(message({"--method dp-pgd --constraint box:1,2 --start zero"}), HasSubstr("outside"));
+  EXPECT_THAT(message({"--method dp-gd --constraint l1:1"}), HasSubstr("dp-pgd"));
   const std::string vertices = dir_.write("vertices", "1 0\n0 1\n");
-  EXPECT_THAT(message({"--method", "dp-pgd", "--constraint", "polytope:" + vertices, "--bias"}),
+  EXPECT_THAT(message({"--method dp-pgd --constraint", "polytope:" + vertices, "--bias"}),
               HasSubstr("coordinates"));
 }
 
 TEST_F(Constraints, ACertificateWithoutABoundIsRefusedBeforeAnythingIsCharged) {
-  for (const auto& [options, remedy] :
-       std::vector<std::pair<std::vector<std::string>, std::string>>{
-           {{"--loss", "squared"}, "--loss huber"}, {{"--regularizer", "l1:0.1"}, "smooth"}}) {
-    std::vector<std::string> arguments = {
-        "--method", "dp-pgd", "--constraint", "l1:0.5", "--certificate-share", "0.2"};
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    const auto run = train(arguments);
+  for (const auto& [options, remedy] : std::vector<std::pair<Words, std::string>>{
+           {{"--loss squared"}, "--loss huber"}, {{"--regularizer l1:0.1"}, "smooth"}}) {
+    const auto run = train("--method dp-pgd --constraint l1:0.5 --certificate-share 0.2" + options);
     EXPECT_EQ(run.code, 2) << run.err;
     EXPECT_THAT(run.err, AllOf(HasSubstr(remedy), HasSubstr("--certificate-share")));
     EXPECT_FALSE(std::filesystem::exists(model_ + ".journal"));
@@ -112,20 +88,14 @@ TEST_F(Constraints, ACertificateWithoutABoundIsRefusedBeforeAnythingIsCharged) {
 }
 
 TEST_F(Constraints, ADryRunKnowsThatRowsAreRows) {
-  const auto dry = [](std::vector<std::string> more) {
-    std::vector<std::string> arguments = {
-        "train", "--dry-run", "--epsilon", "1", "--delta", "1e-4", "--public-n", "1000"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return sotto(arguments);
+  const auto dry = [](const Words& more) {
+    return sotto("train --dry-run --epsilon 1 --delta 1e-4 --public-n 1000" + more);
   };
-  const std::vector<std::string> certified = {
-      "--method", "dp-pgd", "--constraint", "l1:1", "--certificate-share", "0.2"};
-  auto rows = certified;
-  rows.insert(rows.end(), {"--dim", "2", "--row-max", "1"});
-  EXPECT_EQ(dry(rows).code, 0) << dry(rows).err;
-  const auto glm = dry({"--clip-rule", "glm", "--dim", "2", "--row-norm", "1"});
+  const Words certified = {"--method dp-pgd --constraint l1:1 --certificate-share 0.2"};
+  const auto rows = dry(certified + "--dim 2 --row-max 1");
+  EXPECT_EQ(rows.code, 0) << rows.err;
+  const auto glm = dry({"--clip-rule glm --dim 2 --row-norm 1"});
   EXPECT_EQ(glm.code, 0) << glm.err;
-  auto persons = certified;
   const std::string columns = R"([[column]]
 name = "a"
 kind = "numeric"
@@ -141,37 +111,24 @@ negative = ["0"]
 name = "who"
 kind = "unit"
 )";
-  persons.insert(persons.end(), {"--schema", dir_.write("persons.toml", columns)});
-  const auto refused = dry(persons);
+  const auto refused = dry(certified + Words{"--schema", dir_.write("persons.toml", columns)});
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.err, HasSubstr("one row of a linear model"));
 }
 
 TEST_F(Constraints, MadeUpRowsCanBeTrainedOn) {
   const std::string made = dir_.file("made.svm");
-  const auto make = sotto({"data", "make", "sparse", made, "--rows", "2000", "--dim", "500"});
+  const auto make = sotto({"data make sparse", made, "--rows 2000 --dim 500"});
   ASSERT_EQ(make.code, 0) << make.err;
   EXPECT_THAT(make.out, HasSubstr("+1 -51 +101"));
-  const auto run = sotto({"train",
-                          "--epsilon",
-                          "5",
-                          "--delta",
-                          "1e-5",
-                          "--row-max",
-                          "1",
-                          "--row-norm",
-                          "7.08",
-                          "--dim",
-                          "500",
-                          "--method",
-                          "dp-fw-l1",
-                          "--constraint",
-                          "l1:5",
-                          made,
-                          model_});
+  const auto run =
+      sotto({"train --epsilon 5 --delta 1e-5 --row-max 1 --row-norm 7.08 --dim 500 --method "
+             "dp-fw-l1 --constraint l1:5",
+             made,
+             model_});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.err, HasSubstr("selection exponential"));
-  const auto bad = sotto({"data", "make", "round", made});
+  const auto bad = sotto({"data make round", made});
   EXPECT_EQ(bad.code, 2);
   EXPECT_THAT(bad.err, HasSubstr("linear, signs, sparse"));
 }

@@ -21,39 +21,16 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::vector<std::string> train(const TempDir& dir, const std::vector<std::string>& more = {}) {
-  std::vector<std::string> words = {"train",
-                                    "--method",
-                                    "dp-sgd",
-                                    "--delta",
-                                    "1e-5",
-                                    "--dim",
-                                    "2",
-                                    "--row-norm",
-                                    "1.5",
-                                    "--noise-multiplier",
-                                    "3",
-                                    "--expected-batch",
-                                    "20",
-                                    "--threads",
-                                    "1"};
-  words.insert(words.end(), more.begin(), more.end());
-  words.push_back(dir.write("rows.svm", small_libsvm()));
-  words.push_back(dir.file("model.json"));
-  return words;
+Words train(const TempDir& dir, const Words& more) {
+  return short_training(dir, "--expected-batch 20" + more);
 }
 
-std::vector<std::string> program(const std::vector<std::string>& arguments) {
-  std::vector<std::string> words = {SOTTO_BINARY};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  return words;
-}
+Words program(const Words& arguments) { return std::string(SOTTO_BINARY) + arguments; }
 
 TEST(Signals, AllThatAskForAnEndLeaveACheckpoint) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGUSR1}) {
     const TempDir dir;
-    const auto words =
-        train(dir, {"--steps", "2000000", "--checkpoint", dir.file("c"), "--every", "50"});
+    const auto words = train(dir, {"--steps 2000000 --checkpoint", dir.file("c"), "--every 50"});
     const pid_t child = started(program(words), "/dev/null");
     ASSERT_TRUE(wait_for_file(dir.file("c")));
     ::kill(child, number);
@@ -62,7 +39,7 @@ TEST(Signals, AllThatAskForAnEndLeaveACheckpoint) {
     EXPECT_FALSE(fs::exists(dir.file("model.json"))) << number;
     for (const auto& entry : fs::directory_iterator(dir.file("")))
       EXPECT_THAT(entry.path().filename().string(), Not(HasSubstr(".tmp"))) << number;
-    const auto told = sotto({"account", "--journal", dir.file("model.json.journal")});
+    const auto told = sotto({"account --journal", dir.file("model.json.journal")});
     EXPECT_EQ(told.code, 0) << told.err;
   }
 }
@@ -78,10 +55,8 @@ TEST(Signals, AReadThatWaitsEnds) {
 }
 
 TEST(Outputs, AFullStandardOutputIsAnError) {
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"methods"}, {"--help"}, {"train", "--help"}}) {
-    std::string line = quoted(SOTTO_BINARY);
-    for (const auto& word : words) line += " " + quoted(word);
+  for (const Words& words : {Words{"methods"}, {"--help"}, {"train --help"}}) {
+    const std::string line = shell_line(words);
     EXPECT_EQ(WEXITSTATUS(std::system((line + " >/dev/full 2>/dev/null").c_str())), 6) << line;
   }
 }
@@ -89,8 +64,7 @@ TEST(Outputs, AFullStandardOutputIsAnError) {
 TEST(Outputs, AClosedOrFullStandardErrorLosesNoModel) {
   for (const char* redirection : {"2>&-", "2>/dev/full", ">&- 2>&-"}) {
     const TempDir dir;
-    std::string line = quoted(SOTTO_BINARY);
-    for (const auto& word : train(dir, {"--steps", "3"})) line += " " + quoted(word);
+    const std::string line = shell_line(train(dir, {"--steps 3"}));
     const int code = WEXITSTATUS(std::system((line + " " + redirection).c_str()));
     EXPECT_TRUE(fs::exists(dir.file("model.json"))) << redirection;
     EXPECT_THAT(code, ::testing::AnyOf(0, 6)) << redirection;
@@ -99,8 +73,7 @@ TEST(Outputs, AClosedOrFullStandardErrorLosesNoModel) {
 
 TEST(Outputs, ABrokenPipeIsAnErrorAndTheModelIsThere) {
   const TempDir dir;
-  std::string line = quoted(SOTTO_BINARY);
-  for (const auto& word : train(dir, {"--steps", "3", "--json"})) line += " " + quoted(word);
+  const std::string line = shell_line(train(dir, {"--steps 3 --json"}));
   const std::string script =
       "(" + line + " 2>/dev/null; echo $? >" + quoted(dir.file("code")) + ") | true";
   EXPECT_EQ(std::system(script.c_str()), 0);
@@ -110,13 +83,13 @@ TEST(Outputs, ABrokenPipeIsAnErrorAndTheModelIsThere) {
 
 TEST(Outputs, AFileSizeLimitIsAnError) {
   const TempDir dir;
-  const auto result = sotto(train(dir, {"--steps", "300"}), "ulimit -f 1;");
+  const auto result = sotto(train(dir, {"--steps 300"}), "ulimit -f 1;");
   EXPECT_EQ(result.code, 6) << result.err;
 }
 
 TEST(Modes, PredictionsAndConvertedRowsAreTheirOwnersAlone) {
   const TempDir dir;
-  ASSERT_EQ(sotto(train(dir, {"--steps", "3"}), "umask 022;").code, 0);
+  ASSERT_EQ(sotto(train(dir, {"--steps 3"}), "umask 022;").code, 0);
   const auto mode = [&](const std::string& name) {
     struct stat facts {};
     EXPECT_EQ(::stat(dir.file(name).c_str(), &facts), 0) << name;
@@ -129,10 +102,9 @@ TEST(Modes, PredictionsAndConvertedRowsAreTheirOwnersAlone) {
   EXPECT_EQ(mode("p"), 0600U);
   EXPECT_EQ(mode("model.json.journal"), 0600U);
   EXPECT_EQ(mode("model.json"), 0644U) << "public by nature";
-  ASSERT_EQ(sotto({"data", "convert", "--dim", "2", dir.file("rows.svm"), dir.file("c.svm")},
-                  "umask 022;")
-                .code,
-            0);
+  ASSERT_EQ(
+      sotto({"data convert --dim 2", dir.file("rows.svm"), dir.file("c.svm")}, "umask 022;").code,
+      0);
   EXPECT_EQ(mode("c.svm"), 0600U);
   EXPECT_EQ(sotto({"predict", dir.file("rows.svm"), dir.file("model.json"), "/dev/stdout"}).code,
             0);
@@ -143,7 +115,7 @@ TEST(Outputs, ACheckpointThatCantBeWrittenIsToldAtOnce) {
   const TempDir dir;
   fs::create_directories(dir.file("folder"));
   const auto words =
-      train(dir, {"--steps", "2000000", "--checkpoint", dir.file("folder/c"), "--every", "50"});
+      train(dir, {"--steps 2000000 --checkpoint", dir.file("folder/c"), "--every 50"});
   const pid_t child = started(program(words), dir.file("err"));
   ASSERT_TRUE(wait_for_file(dir.file("folder/c")));
   fs::rename(dir.file("folder"), dir.file("moved"));
@@ -163,7 +135,7 @@ TEST(Names, CantSpeakToTheTerminalOrForgeALine) {
   const auto result = sotto({"verify", name});
   EXPECT_EQ(result.code, 6);
   EXPECT_THAT(result.err, Not(HasSubstr("\x1b")));
-  ASSERT_EQ(sotto(train(dir, {"--steps", "3"})).code, 0);
+  ASSERT_EQ(sotto(train(dir, {"--steps 3"})).code, 0);
   auto model = nlohmann::json::parse(TempDir::read(dir.file("model.json")));
   model["class_names"] = {"-1", "1\nepsilon 0.001"};
   dir.write("forged.json", model.dump());
@@ -174,7 +146,7 @@ TEST(Names, CantSpeakToTheTerminalOrForgeALine) {
 
 TEST(Names, OfAnyBytesAreFine) {
   const TempDir dir;
-  auto words = train(dir, {"--steps", "3", "--record", dir.file("r\xff.json")});
+  auto words = train(dir, {"--steps 3 --record", dir.file("r\xff.json")});
   words.back() = dir.file("m\xfe.json");
   const auto result = sotto(words);
   EXPECT_EQ(result.code, 0) << result.err;
@@ -188,17 +160,17 @@ TEST(Files, AbsurdOnesAreRefused) {
   const std::string deeper = R"({"sotto_run":1,"private":)" + deep + "}";
   for (const std::string& text : {deep, deeper, std::string(R"({"sotto_run":"x"})")}) {
     const std::string path = dir.write("x", text);
-    for (const std::vector<std::string>& words :
-         {std::vector<std::string>{"verify", path},
-          {"account", "--journal", path},
-          {"report", "--out", dir.file("p.html"), path},
+    for (const Words& words :
+         {Words{"verify", path},
+          {"account --journal", path},
+          {"report --out", dir.file("p.html"), path},
           {"predict", dir.write("rows.svm", small_libsvm()), path, dir.file("p")}})
       EXPECT_EQ(sotto(words).code, 3) << words[0];
   }
   EXPECT_EQ(sotto({"verify", dir.file(std::string(300, 'a'))}).code, 6);
   fs::create_symlink(dir.file("loop"), dir.file("loop"));
   for (const char* option : {"--checkpoint", "--record", "--report"}) {
-    const auto result = sotto(train(dir, {"--steps", "3", option, dir.file("loop")}));
+    const auto result = sotto(train(dir, {"--steps 3", option, dir.file("loop")}));
     EXPECT_EQ(result.code, 6) << option << result.err;
     EXPECT_FALSE(fs::exists(dir.file("model.json.journal"))) << "nothing was charged";
   }
@@ -206,7 +178,7 @@ TEST(Files, AbsurdOnesAreRefused) {
 
 TEST(Seeds, AreMarkedWhereverAnEpsilonStands) {
   const TempDir dir;
-  const auto words = train(dir, {"--steps", "3", "--seed", "1", "--record", dir.file("r")});
+  const auto words = train(dir, {"--steps 3 --seed 1 --record", dir.file("r")});
   const auto result = sotto(words);
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("SEED"));
@@ -241,17 +213,12 @@ void expect_not_in_earnest(const std::string& text, const std::string& what) {
 }
 
 TEST(Seeds, AreMarkedByEveryVerbThatPrintsAnEpsilon) {
-  for (const std::vector<std::string>& method :
-       {std::vector<std::string>{"--steps", "3"}, {"--method", "dp-tr", "--epsilon", "3"}}) {
+  for (const Words& method : {Words{"--steps 3"}, {"--method dp-tr --epsilon 3"}}) {
     const TempDir dir;
-    std::vector<std::string> words = {
-        "train", "--seed", "0", "--delta", "1e-5", "--dim", "2", "--row-norm", "1.5"};
-    words.insert(words.end(), method.begin(), method.end());
-    if (method.size() == 2) words.insert(words.end(), {"--noise-multiplier", "3"});
-    auto dry = words;
-    dry.insert(dry.end(), {"--dry-run", "--public-n", "200"});
-    words.insert(words.end(),
-                 {"--record", dir.file("r"), dir.write("d.svm", small_libsvm()), dir.file("m")});
+    Words words = "train --seed 0 --delta 1e-5 --dim 2 --row-norm 1.5" + method;
+    if (method.size() == 2) words += "--noise-multiplier 3";
+    const Words dry = words + "--dry-run --public-n 200";
+    words += {"--record", dir.file("r"), dir.write("d.svm", small_libsvm()), dir.file("m")};
     const auto trained = sotto(words);
     ASSERT_EQ(trained.code, 0) << trained.err;
     expect_marked(trained.out, "train, the result");
@@ -259,16 +226,13 @@ TEST(Seeds, AreMarkedByEveryVerbThatPrintsAnEpsilon) {
     const auto planned = sotto(dry);
     ASSERT_EQ(planned.code, 0) << planned.err;
     expect_marked(planned.out + planned.err, "train --dry-run");
-    const auto as_json = [](std::vector<std::string> command) {
-      command.emplace_back("--json");
-      return sotto(command).out;
-    };
+    const auto as_json = [](const Words& command) { return sotto(command + "--json").out; };
     expect_not_in_earnest(as_json(dry), "train --dry-run --json");
     expect_not_in_earnest(as_json(words), "train --json");
-    const std::vector<std::string> account = {"account", "--journal", dir.file("m.journal")};
+    const Words account = {"account --journal", dir.file("m.journal")};
     expect_marked(sotto(account).out, "account");
     expect_not_in_earnest(as_json(account), "account --json");
-    const std::vector<std::string> verify = {"verify", dir.file("r")};
+    const Words verify = {"verify", dir.file("r")};
     EXPECT_THAT(sotto(verify).out, HasSubstr("SEED"));
     expect_not_in_earnest(as_json(verify), "verify --json");
     expect_marked(sotto({"export", dir.file("m"), dir.file("m.onnx")}).out, "export");
@@ -279,9 +243,7 @@ TEST(Seeds, AreMarkedByEveryVerbThatPrintsAnEpsilon) {
 
 TEST(Seeds, AreMarkedWhereARunIsInterrupted) {
   const TempDir dir;
-  std::string line = quoted(SOTTO_BINARY);
-  for (const auto& word : train(dir, {"--steps", "20000000", "--seed", "1"}))
-    line += " " + quoted(word);
+  std::string line = shell_line(train(dir, {"--steps 20000000 --seed 1"}));
   // Once the first charges are there; a step is short.
   line += " 2>" + quoted(dir.file("err")) + " & p=$!; k=0; while ! grep -qs charge " +
           quoted(dir.file("model.json.journal")) +
@@ -294,7 +256,7 @@ TEST(Seeds, AreMarkedWhereARunIsInterrupted) {
 
 TEST(Files, WhatIsWrongInARecordIsBadDataAndNobodysTyping) {
   const TempDir dir;
-  ASSERT_EQ(sotto(train(dir, {"--steps", "3", "--record", dir.file("r")})).code, 0);
+  ASSERT_EQ(sotto(train(dir, {"--steps 3 --record", dir.file("r")})).code, 0);
   const auto record = nlohmann::json::parse(TempDir::read(dir.file("r")));
   const std::vector<std::pair<const char*, std::string>> edits = {
       {"/plan", "gaussian("},
@@ -308,8 +270,8 @@ TEST(Files, WhatIsWrongInARecordIsBadDataAndNobodysTyping) {
     auto edited = record;
     edited[nlohmann::json::json_pointer(path)] = text;
     const std::string file = dir.write("edited", edited.dump());
-    for (const std::vector<std::string>& words :
-         {std::vector<std::string>{"verify", file}, {"report", file, "--out", dir.file("p.html")}})
+    for (const Words& words :
+         {Words{"verify", file}, {"report", file, "--out", dir.file("p.html")}})
       EXPECT_THAT(sotto(words).code, ::testing::AnyOf(3, 5)) << words[0] << path << text;
   }
 }

@@ -9,33 +9,17 @@
 #include <vector>
 
 #include "tests/support/command.hpp"
+#include "tests/support/persons.hpp"
 
 namespace sotto::testing {
 namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kSchema = R"([file]
-header = true
-[[column]]
-name = "who"
-kind = "unit"
-[[column]]
-name = "x"
-kind = "numeric"
-min = -1
-max = 1
-[[column]]
-name = "y"
-kind = "label"
-positive = "sick"
-negative = "well"
-)";
-
 /// Two persons whose rows alternate, each now sick, now well.
 TEST(Predict, ALineIsItsRowsWhoeverTheRowsBelongTo) {
   const TempDir folder;
-  const std::string schema = folder.write("people.toml", kSchema);
+  const std::string schema = folder.write("people.toml", kPersons);
   std::string rows = "who,x,y\n";
   std::vector<std::string> labels;
   for (int i = 0; i < 60; ++i) {
@@ -46,7 +30,7 @@ TEST(Predict, ALineIsItsRowsWhoeverTheRowsBelongTo) {
   }
   const std::string data = folder.write("people.csv", rows);
   const std::string model = folder.file("model.json");
-  const auto train = sotto({"train", "--method", "gd", "--bias", "--schema", schema, data, model});
+  const auto train = sotto({"train --method gd --bias --schema", schema, data, model});
   ASSERT_EQ(train.code, 0) << train.err;
   const auto predict = sotto({"predict", data, model, folder.file("out.txt")});
   ASSERT_EQ(predict.code, 0) << predict.err;
@@ -60,16 +44,8 @@ TEST(Persons, AreProtectedNotRows) {
   std::string rows = "who,x,y\n";
   for (int i = 0; i < 120; ++i)
     rows += "p" + std::to_string(i % 40) + (i % 3 == 0 ? ",0.9,sick\n" : ",-0.9,well\n");
-  const auto run = sotto({"train",
-                          "--epsilon",
-                          "1",
-                          "--delta",
-                          "1e-5",
-                          "--seed",
-                          "1",
-                          "--json",
-                          "--schema",
-                          folder.write("people.toml", kSchema),
+  const auto run = sotto({"train --epsilon 1 --delta 1e-5 --seed 1 --json --schema",
+                          folder.write("people.toml", kPersons),
                           folder.write("people.csv", rows),
                           folder.file("model.json")});
   ASSERT_EQ(run.code, 0) << run.err;
@@ -83,32 +59,19 @@ TEST(Outputs, AreNeverWrittenOverInputsOrOneAnother) {
   const std::string text = small_libsvm();
   const std::string data = folder.write("rows.svm", text);
   const std::string model = folder.file("m.json");
-  const std::vector<std::string> train = {
-      "train", "--epsilon", "1", "--delta", "1e-5", "--row-norm", "1", "--dim", "2"};
-  const auto with = [&](std::vector<std::string> more) {
-    std::vector<std::string> all = train;
-    all.insert(all.end(), more.begin(), more.end());
-    return sotto(all);
+  const auto with = [&](const Words& more) {
+    return sotto("train --epsilon 1 --delta 1e-5 --row-norm 1 --dim 2" + more);
   };
-  const std::vector<std::vector<std::string>> collisions = {
+  const std::vector<Words> collisions = {
       {data, data},
       {"--record", model, data, model},
       {"--report", model + ".journal", data, model},
-      {"--checkpoint", model, "--every", "5", data, model},
-      {"--checkpoint", model + ".journal", "--every", "5", data, model},
+      {"--checkpoint", model, "--every 5", data, model},
+      {"--checkpoint", model + ".journal", "--every 5", data, model},
       {"--record", data, data, model},
       {"--record", folder.file("r"), "--report", folder.file("r"), data, model},
-      {"--model", "softmax", "--method", "dp-sgd", "--classes", "-1,1", data, data},
-      {"--model",
-       "softmax",
-       "--method",
-       "dp-sgd",
-       "--classes",
-       "-1,1",
-       "--record",
-       model,
-       data,
-       model}};
+      {"--model softmax --method dp-sgd --classes -1,1", data, data},
+      {"--model softmax --method dp-sgd --classes -1,1 --record", model, data, model}};
   for (const auto& each : collisions) {
     const auto run = with(each);
     EXPECT_EQ(run.code, 2) << each[0] << " " << each[1] << run.err;
@@ -121,7 +84,7 @@ TEST(Outputs, AreNeverWrittenOverInputsOrOneAnother) {
   const std::string trained = TempDir::read(model);
   EXPECT_EQ(sotto({"predict", data, model, data}).code, 2);
   EXPECT_EQ(sotto({"predict", data, model, model}).code, 2);
-  EXPECT_EQ(sotto({"data", "convert", "--dim", "2", data, data}).code, 2);
+  EXPECT_EQ(sotto({"data convert --dim 2", data, data}).code, 2);
   EXPECT_EQ(TempDir::read(data), text);
   EXPECT_EQ(TempDir::read(model), trained);
 }

@@ -17,12 +17,8 @@ using nlohmann::json;
 // The statement of a cheaper run, put into the model of a dear one.
 TEST(AnotherRuns, StatementIsFoundEvenWithoutItsPlace) {
   const TempDir dear_dir, cheap_dir;
-  const std::vector<std::string> method = {"--method", "dp-gd", "--steps", "5", "--epsilon"};
-  auto dear_words = method, cheap_words = method;
-  dear_words.emplace_back("8");
-  cheap_words.emplace_back("0.1");
-  const Files dear = trained(dear_dir, dear_words);
-  const Files cheap = trained(cheap_dir, cheap_words);
+  const Files dear = trained(dear_dir, "--method dp-gd --steps 5 --epsilon 8");
+  const Files cheap = trained(cheap_dir, "--method dp-gd --steps 5 --epsilon 0.1");
   Files forged{cheap.record, dear.model, dear.journal};
   for (const char* erased : {"none", "journal", "rule"}) {
     forged.record["privacy"].erase(erased);  // the last: as if version 0.1 had written it
@@ -54,8 +50,7 @@ json without(json command, const std::string& option) {
 
 TEST(Commands, AreThoseOfTheClaim) {
   const TempDir dir;
-  const Files files =
-      trained(dir, {"--method", "dp-sgd", "--epsilon", "2", "--steps", "30", "--seed", "1"});
+  const Files files = trained(dir, {"--method dp-sgd --epsilon 2 --steps 30 --seed 1"});
   ASSERT_FALSE(found(files));
   using Edit = std::pair<const char*, std::function<void(json&)>>;
   const auto option = [](json& record, const std::string& name) -> json& {
@@ -145,7 +140,7 @@ TEST(Commands, AreThoseOfTheClaim) {
 
 TEST(Models, AreThoseOfTheRecord) {
   const TempDir dir;
-  const Files files = trained(dir, {"--method", "dp-sgd", "--epsilon", "2", "--steps", "9"});
+  const Files files = trained(dir, {"--method dp-sgd --epsilon 2 --steps 9"});
   ASSERT_FALSE(found(files));
   for (const char* name : {"loss", "regularizer", "made_by", "row_norm"}) {
     json model = files.model;
@@ -160,13 +155,12 @@ TEST(Models, AreThoseOfTheRecord) {
 // In every copy that a forger can reach.
 TEST(Units, AndDiagnosticsAreInTheJournal) {
   const TempDir dir;
-  const Files files = trained(dir, {"--method", "dp-sgd", "--epsilon", "2", "--steps", "30"});
+  const Files files = trained(dir, {"--method dp-sgd --epsilon 2 --steps 30"});
   Files person = files;
   person.record["privacy"]["unit"] = person.model["privacy"]["unit"] = "person";
   EXPECT_TRUE(found(person));
   const TempDir other;
-  Files shown = trained(
-      other, {"--method", "dp-sgd", "--epsilon", "2", "--steps", "30", "--unsafe-diagnostics"});
+  Files shown = trained(other, {"--method dp-sgd --epsilon 2 --steps 30 --unsafe-diagnostics"});
   ASSERT_FALSE(found(shown));
   json& record = shown.record;
   record["unsafe_diagnostics"] = record["privacy"]["unsafe_diagnostics"] = false;
@@ -180,12 +174,12 @@ TEST(Units, AndDiagnosticsAreInTheJournal) {
 
 TEST(CutBack, AJournalThatWasCutBackIsFound) {
   const TempDir dir;
-  Files files = trained(dir, {"--method", "dp-sgd", "--epsilon", "2", "--steps", "30"});
+  Files files = trained(dir, {"--method dp-sgd --epsilon 2 --steps 30"});
   ASSERT_FALSE(found(files));
   // A second run, and then the first one's journal again as it was before.
   const std::string path = dir.file("model.json.journal");
   const std::string before = TempDir::read(path);
-  Files second = trained(dir, {"--method", "dp-sgd", "--epsilon", "1", "--steps", "30"});
+  Files second = trained(dir, {"--method dp-sgd --epsilon 1 --steps 30"});
   ASSERT_FALSE(found(second));
   dir.write("old.journal", before);
   second.journal = read_whole_journal(dir.file("old.journal")).value();

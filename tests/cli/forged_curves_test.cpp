@@ -41,16 +41,14 @@ std::vector<Edit> edits_of(const char* name) {
           {"nothing", [=](json& s) { s[2][name] = nullptr; }}};
 }
 
-class Curves : public ::testing::TestWithParam<std::vector<std::string>> {};
-INSTANTIATE_TEST_SUITE_P(
-    Runs,
-    Curves,
-    ::testing::Values(
-        std::vector<std::string>{"--method", "dp-gd", "--epsilon", "1", "--steps", "40"},
-        std::vector<std::string>{"--method", "dp-sgd", "--epsilon", "2", "--steps", "100"},
-        std::vector<std::string>{"--method", "dp-srm", "--noise-multiplier", "3", "--steps", "20"},
-        std::vector<std::string>{"--method", "adp-sgd", "--epsilon", "3", "--steps", "40"},
-        std::vector<std::string>{"--method", "dp-agd", "--epsilon", "3"}));
+class Curves : public ::testing::TestWithParam<Words> {};
+INSTANTIATE_TEST_SUITE_P(Runs,
+                         Curves,
+                         ::testing::Values(Words{"--method dp-gd --epsilon 1 --steps 40"},
+                                           Words{"--method dp-sgd --epsilon 2 --steps 100"},
+                                           Words{"--method dp-srm --noise-multiplier 3 --steps 20"},
+                                           Words{"--method adp-sgd --epsilon 3 --steps 40"},
+                                           Words{"--method dp-agd --epsilon 3"}));
 
 TEST_P(Curves, EveryPointIsPricedAgain) {
   const TempDir dir;
@@ -113,7 +111,7 @@ TEST_P(Curves, TheOthersCountAlike) {
 
 TEST(LowerBounds, AreTheAccountants) {
   const TempDir dir;
-  const Files files = trained(dir, {"--method", "dp-sgd", "--epsilon", "2", "--steps", "30"});
+  const Files files = trained(dir, {"--method dp-sgd --epsilon 2 --steps 30"});
   ASSERT_TRUE(files.record.contains("epsilon_lower"));
   ASSERT_GT(files.record["epsilon_lower"].get<double>(), 0);
   for (const double by : {0.0, 0.5, 0.999, 1.001, -1.0}) {
@@ -122,7 +120,7 @@ TEST(LowerBounds, AreTheAccountants) {
     EXPECT_TRUE(found_alone(record)) << by;
   }
   const TempDir other;
-  Files filtered = trained(other, {"--method", "dp-agd", "--epsilon", "3"});
+  Files filtered = trained(other, {"--method dp-agd --epsilon 3"});
   filtered.record["epsilon_lower"] = 0.1;
   EXPECT_TRUE(found_alone(filtered.record)) << "a filter proves none";
 }
@@ -130,8 +128,7 @@ TEST(LowerBounds, AreTheAccountants) {
 // Also of a long run with sampled batches, whose points take PLD accounting each.
 TEST(LongCurves, TakeNoLongerThanAReaderWaits) {
   const TempDir dir;
-  const Files files =
-      trained(dir, {"--method", "dp-sgd", "--epsilon", "1", "--steps", "5000", "--batch", "8"});
+  const Files files = trained(dir, {"--method dp-sgd --epsilon 1 --steps 5000 --batch 8"});
   const std::clock_t begin = std::clock();
   const auto result = verify_record(files.record);
   EXPECT_LT(std::clock() - begin, 2 * CLOCKS_PER_SEC) << "of the processor";

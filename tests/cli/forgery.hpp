@@ -11,6 +11,7 @@
 
 #include "sotto/audit/verify_copies.hpp"
 #include "tests/support/command.hpp"
+#include "tests/support/persons.hpp"
 
 namespace sotto::testing {
 
@@ -20,23 +21,6 @@ struct Files {
   JournalContent journal;
 };
 
-constexpr const char* kPersons = R"([file]
-header = true
-[[column]]
-name = "who"
-kind = "unit"
-[[column]]
-name = "x"
-kind = "numeric"
-min = -1
-max = 1
-[[column]]
-name = "y"
-kind = "label"
-positive = "sick"
-negative = "well"
-)";
-
 /// Two rows of each person.
 inline std::string person_rows(int n = 200) {
   std::string text = "who,x,y\n";
@@ -45,35 +29,34 @@ inline std::string person_rows(int n = 200) {
   return text;
 }
 
-inline bool has_word(const std::vector<std::string>& words, const std::string& word) {
+inline bool has_word(const Words& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 /// The command that trains a model.json with a run.json in this folder. DIR in a word is the
 /// folder. It has rows.svm (two features); persons.csv with persons.toml, which --schema asks for;
 /// and a polytope p.txt.
-inline std::vector<std::string> training(const TempDir& dir, std::vector<std::string> method) {
+inline Words training(const TempDir& dir, Words method) {
   dir.write("p.txt", "1 0\n0 1\n-1 -1\n");
   dir.write("persons.toml", kPersons);
   for (std::string& word : method)
     if (const std::size_t at = word.find("DIR/"); at != std::string::npos)
       word = word.substr(0, at) + dir.file(word.substr(at + 4));
   const bool persons = has_word(method, "--schema");
-  std::vector<std::string> words = {"train", "--quiet", "--delta", "1e-5"};
-  words.insert(words.end(), method.begin(), method.end());
-  if (!persons) words.insert(words.end(), {"--dim", "2"});
+  Words words = "train --quiet --delta 1e-5" + method;
+  if (!persons) words += "--dim 2";
   if (has_word(method, "--model"))
-    words.insert(words.end(), {"--classes", "-1,1"});
+    words += "--classes -1,1";
   else if (!persons)
-    words.insert(words.end(), {"--row-norm", "1.5"});
-  words.insert(words.end(), {"--record", dir.file("run.json")});
-  words.push_back(persons ? dir.write("persons.csv", person_rows())
-                          : dir.write("rows.svm", small_libsvm(200)));
-  words.push_back(dir.file("model.json"));
-  return words;
+    words += "--row-norm 1.5";
+  return words + Words{"--record",
+                       dir.file("run.json"),
+                       persons ? dir.write("persons.csv", person_rows())
+                               : dir.write("rows.svm", small_libsvm(200)),
+                       dir.file("model.json")};
 }
 
-inline Files trained(const TempDir& dir, const std::vector<std::string>& method) {
+inline Files trained(const TempDir& dir, const Words& method) {
   const CommandResult result = sotto(training(dir, method));
   EXPECT_EQ(result.code, 0) << result.err;
   return {nlohmann::json::parse(TempDir::read(dir.file("run.json"))),

@@ -83,34 +83,19 @@ std::vector<json> forged(const json& value) {
   return {1};
 }
 
-class Forgeries : public ::testing::TestWithParam<std::vector<std::string>> {};
+class Forgeries : public ::testing::TestWithParam<Words> {};
 INSTANTIATE_TEST_SUITE_P(
     Runs,
     Forgeries,
     ::testing::Values(
-        std::vector<std::string>{"--method", "dp-gd", "--epsilon", "1", "--steps", "12"},
-        std::vector<std::string>{"--method", "dp-sgd", "--epsilon", "2", "--steps", "30"},
-        std::vector<std::string>{"--method", "dp-srm", "--noise-multiplier", "3", "--steps", "20"},
-        std::vector<std::string>{"--method", "dp-tr", "--epsilon", "3"},
-        std::vector<std::string>{"--method", "dp-agd", "--epsilon", "3"},
-        std::vector<std::string>{"--method",
-                                 "dp-fw-l1",
-                                 "--constraint",
-                                 "polytope:DIR/p.txt",
-                                 "--row-max",
-                                 "1",
-                                 "--epsilon",
-                                 "1"},
-        std::vector<std::string>{
-            "--method", "dp-sgd", "--model", "mlp:3", "--epsilon", "2", "--steps", "10"},
-        std::vector<std::string>{"--method",
-                                 "dp-sgd",
-                                 "--schema",
-                                 "DIR/persons.toml",
-                                 "--epsilon",
-                                 "2",
-                                 "--steps",
-                                 "10"}),
+        Words{"--method dp-gd --epsilon 1 --steps 12"},
+        Words{"--method dp-sgd --epsilon 2 --steps 30"},
+        Words{"--method dp-srm --noise-multiplier 3 --steps 20"},
+        Words{"--method dp-tr --epsilon 3"},
+        Words{"--method dp-agd --epsilon 3"},
+        Words{"--method dp-fw-l1 --constraint polytope:DIR/p.txt --row-max 1 --epsilon 1"},
+        Words{"--method dp-sgd --model mlp:3 --epsilon 2 --steps 10"},
+        Words{"--method dp-sgd --schema DIR/persons.toml --epsilon 2 --steps 10"}),
     [](const auto& run) {
       std::string name = run.param[1] + (run.param[2].starts_with("--e") ? "" : run.param[2]);
       std::erase(name, '-');

@@ -13,7 +13,7 @@ using nlohmann::json;
 
 // Whoever is honest is not accused: every private method, with what changes its plan.
 TEST(HonestRecords, HoldForEveryMethod) {
-  const CommandResult listed = sotto({"methods", "--json"});
+  const CommandResult listed = sotto({"methods --json"});
   ASSERT_EQ(listed.code, 0) << listed.err;
   int tried = 0;
   for (const auto& method : json::parse(listed.out)) {
@@ -21,20 +21,16 @@ TEST(HonestRecords, HoldForEveryMethod) {
     const std::string name = method.at("name");
     for (const bool by_hand : {false, true}) {
       const TempDir dir;
-      std::vector<std::string> words = {"--method", name};
-      words.insert(words.end(), {by_hand ? "--noise-multiplier" : "--epsilon", "4"});
+      Words words = {"train --quiet --delta 1e-5 --dim 2 --row-norm 1.5 --method",
+                     name,
+                     by_hand ? "--noise-multiplier" : "--epsilon",
+                     "4 --record",
+                     dir.file("run.json"),
+                     dir.write("rows.svm", small_libsvm(100)),
+                     dir.file("model.json")};
       if (name == "dp-pgd" || name == "dp-pmd" || name.starts_with("dp-fw"))
-        words.insert(words.end(), {"--constraint", "l1:2", "--row-max", "1"});
-      std::vector<std::string> all = {"train", "--quiet", "--delta", "1e-5", "--dim", "2"};
-      all.insert(all.end(), words.begin(), words.end());
-      for (const std::string& word : {std::string("--row-norm"),
-                                      std::string("1.5"),
-                                      std::string("--record"),
-                                      dir.file("run.json"),
-                                      dir.write("rows.svm", small_libsvm(100)),
-                                      dir.file("model.json")})
-        all.push_back(word);
-      const CommandResult trained_run = sotto(all);
+        words += "--constraint l1:2 --row-max 1";
+      const CommandResult trained_run = sotto(words);
       if (by_hand && trained_run.code == 2) continue;  // a filter needs a budget
       ASSERT_EQ(trained_run.code, 0) << name << trained_run.err;
       const CommandResult verified = sotto({"verify",
@@ -55,19 +51,9 @@ TEST(HonestRecords, OfAutoHoldAtEveryBudget) {
   std::set<std::string> plans;
   for (const char* epsilon : {"0.3", "1", "3", "10"}) {
     const TempDir dir;
-    const CommandResult trained_run = sotto({"train",
-                                             "--quiet",
-                                             "--method",
-                                             "auto",
-                                             "--epsilon",
+    const CommandResult trained_run = sotto({"train --quiet --method auto --epsilon",
                                              epsilon,
-                                             "--delta",
-                                             "1e-5",
-                                             "--dim",
-                                             "2",
-                                             "--row-norm",
-                                             "1.5",
-                                             "--record",
+                                             "--delta 1e-5 --dim 2 --row-norm 1.5 --record",
                                              dir.file("run.json"),
                                              dir.write("rows.svm", small_libsvm(100)),
                                              dir.file("model.json")});
@@ -84,36 +70,15 @@ TEST(HonestRecords, HoldWhateverSaysHowToRun) {
   const TempDir dir;
   dir.write("test.svm", small_libsvm(20));
   dir.write("key", std::string(32, 'k'));
-  const Files files = trained(dir,
-                              {"--method",
-                               "dp-sgd",
-                               "--epsilon",
-                               "2",
-                               "--steps",
-                               "10",
-                               "--batch",
-                               "20",
-                               "--max-grad-norm",
-                               "0.5",
-                               "--threads",
-                               "1",
-                               "--test",
-                               dir.file("test.svm"),
-                               "--report",
-                               dir.file("r.html"),
-                               "--checkpoint",
-                               dir.file("c"),
-                               "--every",
-                               "2",
-                               "--resume",
-                               "--max-line",
-                               "1MB",
-                               "--max-field",
-                               "1MB",
-                               "--max-file",
-                               "1GB",
-                               "--max-unpacked",
-                               "1GB"});
+  const Files files = trained(
+      dir,
+      {"--method dp-sgd --epsilon 2 --steps 10 --batch 20 --max-grad-norm 0.5 --threads 1 --test",
+       dir.file("test.svm"),
+       "--report",
+       dir.file("r.html"),
+       "--checkpoint",
+       dir.file("c"),
+       "--every 2 --resume --max-line 1MB --max-field 1MB --max-file 1GB --max-unpacked 1GB"});
   const auto result = verify_record(files.record);
   ASSERT_TRUE(result);
   for (const RecordCheck& check : result->checks)

@@ -31,22 +31,11 @@ void expect_no_forged_line(const CommandResult& result, const std::string& what)
 class Lines : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto run = sotto({"train",
-                            "--quiet",
-                            "--epsilon",
-                            "2",
-                            "--delta",
-                            "1e-5",
-                            "--dim",
-                            "2",
-                            "--row-norm",
-                            "1.5",
-                            "--steps",
-                            "3",
-                            "--record",
-                            dir_.file("run.json"),
-                            rows_,
-                            dir_.file("model.json")});
+    const auto run =
+        sotto({"train --quiet --epsilon 2 --delta 1e-5 --dim 2 --row-norm 1.5 --steps 3 --record",
+               dir_.file("run.json"),
+               rows_,
+               dir_.file("model.json")});
     ASSERT_EQ(run.code, 0) << run.err;
   }
   json read(const std::string& name) const { return json::parse(TempDir::read(dir_.file(name))); }
@@ -80,11 +69,11 @@ TEST_F(Lines, OfAJournalAreNotForged) {
         if (line.contains("open")) line["method"] = kText;
       });
   const std::string path = dir_.write("forged.journal", text);
-  const auto told = sotto({"account", "--journal", path});
+  const auto told = sotto({"account --journal", path});
   ASSERT_EQ(told.code, 0) << told.err;
   expect_no_forged_line(told, "account");
   EXPECT_THAT(told.out, HasSubstr("\\x0a")) << "it is shown as what it is";
-  const auto object = sotto({"account", "--journal", path, "--json"});
+  const auto object = sotto({"account --journal", path, "--json"});
   EXPECT_EQ(json::parse(object.out)["runs"][0]["method"], kText) << "and for machines the same";
   expect_no_forged_line(object, "account --json");
 }
@@ -108,10 +97,9 @@ TEST_F(Lines, OfARecordAreNotForged) {
     json edited = record;
     edited[json::json_pointer(path)] = kText;
     const std::string file = dir_.write("forged.json", edited.dump());
-    for (const std::vector<std::string>& words :
-         {std::vector<std::string>{"verify", file, "--journal", dir_.file("model.json.journal")},
-          {"verify", file, "--json"},
-          {"report", file, "--out", dir_.file("page.html")}}) {
+    for (const Words& words : {Words{"verify", file, "--journal", dir_.file("model.json.journal")},
+                               {"verify", file, "--json"},
+                               {"report", file, "--out", dir_.file("page.html")}}) {
       const auto result = sotto(words);
       EXPECT_THAT(result.code, ::testing::AnyOf(0, 3, 5)) << path << words[0] << result.err;
       expect_no_forged_line(result, words[0] + path);
@@ -137,17 +125,16 @@ TEST_F(Lines, OfASchemaOrAConfigurationAreNotForged) {
       dir_.write("s.toml",
                  "[[column]]\nname = " + quoted_text + "\nkind = " + quoted_text + "\n[columns." +
                      quoted_text + "]\nkind = " + quoted_text + "\n");
-  expect_no_forged_line(
-      sotto({"data", "info", "--schema", schema, dir_.write("d.csv", "a,b\n1,2\n")}), "schema");
+  expect_no_forged_line(sotto({"data info --schema", schema, dir_.write("d.csv", "a,b\n1,2\n")}),
+                        "schema");
   const std::string config = dir_.write("c.toml", quoted_text + " = 1\nmethod = " + quoted_text);
-  expect_no_forged_line(sotto({"train", "--config", config, rows_, dir_.file("m")}), "config");
+  expect_no_forged_line(sotto({"train --config", config, rows_, dir_.file("m")}), "config");
 }
 
 TEST_F(Lines, OfAFilesNameAreNotForged) {
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"verify", dir_.file(kText)},
-        {"account", "--journal", dir_.file(kText)},
-        {"data", "info", "--dim", "1", dir_.write("n\n" + kForged, "1 1:x\n2 2:2\n")}})
+  for (const Words& words : {Words{"verify", dir_.file(kText)},
+                             {"account --journal", dir_.file(kText)},
+                             {"data info --dim 1", dir_.write("n\n" + kForged, "1 1:x\n2 2:2\n")}})
     expect_no_forged_line(sotto(words), words[0]);
 }
 

@@ -24,27 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-std::vector<std::string> train(const TempDir& dir,
-                               const std::string& model,
-                               const std::vector<std::string>& more = {}) {
-  std::vector<std::string> words = {"train",
-                                    "--method",
-                                    "dp-sgd",
-                                    "--delta",
-                                    "1e-5",
-                                    "--dim",
-                                    "2",
-                                    "--row-norm",
-                                    "1.5",
-                                    "--noise-multiplier",
-                                    "3",
-                                    "--threads",
-                                    "1",
-                                    "--quiet"};
-  words.insert(words.end(), more.begin(), more.end());
-  words.push_back(dir.write("rows.svm", small_libsvm()));
-  words.push_back(dir.file(model));
-  return words;
+Words train(const TempDir& dir, const std::string& model, const Words& more) {
+  return short_training(dir, "--quiet" + more, model);
 }
 
 void cut_last_line(const std::string& path) {
@@ -56,12 +37,12 @@ void cut_last_line(const std::string& path) {
 TEST(LostLines, ARunDoesNotStartBesideAModelThatKnowsThem) {
   for (const char* how : {"cut", "removed", "another"}) {
     const TempDir dir;
-    const auto words = train(dir, "m.json", {"--steps", "3"});
+    const auto words = train(dir, "m.json", {"--steps 3"});
     ASSERT_EQ(sotto(words).code, 0);
     const std::string journal = dir.file("m.json.journal");
     if (how == std::string("removed")) fs::remove(journal);
     if (how == std::string("another")) {
-      ASSERT_EQ(sotto(train(dir, "n.json", {"--steps", "3"})).code, 0);
+      ASSERT_EQ(sotto(train(dir, "n.json", {"--steps 3"})).code, 0);
       fs::copy_file(dir.file("n.json.journal"), journal, fs::copy_options::overwrite_existing);
     }
     if (how == std::string("cut"))
@@ -76,7 +57,7 @@ TEST(LostLines, ARunDoesNotStartBesideAModelThatKnowsThem) {
 
 TEST(LostLines, NorBesideARecordOfTheSameModel) {
   const TempDir dir;
-  const auto words = train(dir, "m.json", {"--steps", "3", "--record", dir.file("r.json")});
+  const auto words = train(dir, "m.json", {"--steps 3 --record", dir.file("r.json")});
   ASSERT_EQ(sotto(words).code, 0);
   fs::remove(dir.file("m.json.journal"));
   fs::remove(dir.file("m.json"));
@@ -86,7 +67,7 @@ TEST(LostLines, NorBesideARecordOfTheSameModel) {
   spelled.back() = dir.file("./m.json");
   EXPECT_EQ(sotto(spelled).code, 3);
   // Another model has a journal of its own.
-  const auto other = train(dir, "n.json", {"--steps", "3", "--record", dir.file("r.json")});
+  const auto other = train(dir, "n.json", {"--steps 3 --record", dir.file("r.json")});
   EXPECT_EQ(sotto(other).code, 0);
 }
 
@@ -95,16 +76,15 @@ TEST(LostLines, AModelOfTheSameNameElsewhereHasItsOwnJournal) {
   fs::create_directories(dir.file("a"));
   fs::create_directories(dir.file("b"));
   for (const char* model : {"a/m.json", "b/m.json"})
-    EXPECT_EQ(sotto(train(dir, model, {"--steps", "3", "--record", dir.file("r.json")})).code, 0);
+    EXPECT_EQ(sotto(train(dir, model, {"--steps 3 --record", dir.file("r.json")})).code, 0);
   // Unless the record's run is in no journal.
   fs::remove(dir.file("b/m.json.journal"));
-  EXPECT_EQ(sotto(train(dir, "a/m.json", {"--steps", "3", "--record", dir.file("r.json")})).code,
-            3);
+  EXPECT_EQ(sotto(train(dir, "a/m.json", {"--steps 3 --record", dir.file("r.json")})).code, 3);
 }
 
 TEST(LostLines, AModelWithoutAPlaceIsReplaced) {
   const TempDir dir;
-  const auto words = train(dir, "m.json", {"--steps", "3"});
+  const auto words = train(dir, "m.json", {"--steps 3"});
   ASSERT_EQ(sotto(words).code, 0);
   fs::remove(dir.file("m.json.journal"));
   auto model = nlohmann::json::parse(TempDir::read(dir.file("m.json")));
@@ -112,7 +92,7 @@ TEST(LostLines, AModelWithoutAPlaceIsReplaced) {
   dir.write("m.json", model.dump());
   EXPECT_EQ(sotto(words).code, 0);
   dir.write("other.json", "not a model");
-  EXPECT_EQ(sotto(train(dir, "other.json", {"--steps", "3"})).code, 0);
+  EXPECT_EQ(sotto(train(dir, "other.json", {"--steps 3"})).code, 0);
 }
 
 std::string name_of(const TempDir& dir, const std::string& model) {
@@ -121,11 +101,10 @@ std::string name_of(const TempDir& dir, const std::string& model) {
 
 TEST(SeededRuns, HaveNamesOfTheirOwn) {
   const TempDir dir;
-  const std::vector<std::vector<std::string>> runs = {
-      {"--steps", "3", "--seed", "1"},
-      {"--steps", "3", "--seed", "2"},
-      {"--steps", "4", "--seed", "1"},
-      {"--steps", "3", "--seed", "1", "--step-size", "0.25"}};
+  const std::vector<Words> runs = {{"--steps 3 --seed 1"},
+                                   {"--steps 3 --seed 2"},
+                                   {"--steps 4 --seed 1"},
+                                   {"--steps 3 --seed 1 --step-size 0.25"}};
   std::set<std::string> names;
   for (std::size_t k = 0; k < runs.size(); ++k) {
     const std::string model = "m" + std::to_string(k);
@@ -144,9 +123,8 @@ void two_runs_with_one_checkpoint(const std::string& steps, bool stops) {
   const TempDir dir;
   const std::string state = dir.file("c");
   const auto words = [&](const char* model, const std::string& count, const char* every) {
-    auto command = train(dir, model, {"--steps", count, "--checkpoint", state, "--every", every});
-    command.insert(command.begin(), SOTTO_BINARY);
-    return command;
+    return std::string(SOTTO_BINARY) +
+           train(dir, model, {"--steps", count, "--checkpoint", state, "--every", every});
   };
   const pid_t second = started(words("second", steps, "100000000"), dir.file("err"));
   ASSERT_TRUE(wait_for_file(dir.file("second.journal")));
@@ -171,19 +149,10 @@ void two_runs_with_one_checkpoint(const std::string& steps, bool stops) {
 /// `there`: files of these names were there before both.
 void two_runs_with_one_record(bool there) {
   const TempDir dir;
+  const Words outputs = {
+      "--record", dir.file("r.json"), "--report", dir.file("r.html"), "--plot", dir.file("r.svg")};
   const auto words = [&](const char* model, const std::string& steps) {
-    auto command = train(dir,
-                         model,
-                         {"--steps",
-                          steps,
-                          "--record",
-                          dir.file("r.json"),
-                          "--report",
-                          dir.file("r.html"),
-                          "--plot",
-                          dir.file("r.svg")});
-    command.insert(command.begin(), SOTTO_BINARY);
-    return command;
+    return std::string(SOTTO_BINARY) + train(dir, model, {"--steps", steps}) + outputs;
   };
   if (there)
     for (const char* name : {"r.json", "r.html", "r.svg"}) dir.write(name, "{}");

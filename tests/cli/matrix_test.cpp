@@ -5,49 +5,19 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "tests/support/array_files.hpp"
 #include "tests/support/command.hpp"
 
 namespace sotto::testing {
 namespace {
 
 using ::testing::HasSubstr;
-using Words = std::vector<std::string>;
 
 constexpr int kRows = 10;
-
-Words operator+(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
-std::string bytes_of(const std::vector<float>& values) {
-  std::string bytes(values.size() * sizeof(float), '\0');
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
-}
-
-std::string npy(const std::string& shape, const std::vector<float>& values) {
-  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + shape + "), }";
-  while ((header.size() + 11) % 64 != 0) header += ' ';
-  header += '\n';
-  const auto size = static_cast<std::uint16_t>(header.size());
-  std::string text("\x93NUMPY\x01\x00", 8);
-  text += static_cast<char>(size & 0xff);
-  text += static_cast<char>(size >> 8);
-  return text + header + bytes_of(values);
-}
-
-std::string idx(const std::vector<std::uint32_t>& shape, const std::string& bytes) {
-  std::string text = {0, 0, 8, static_cast<char>(shape.size())};
-  for (const std::uint32_t size : shape)
-    for (int shift = 24; shift >= 0; shift -= 8) text += static_cast<char>(size >> shift & 0xff);
-  return text + bytes;
-}
 
 /// Rows of two classes in one format: training rows, public test rows, and what is declared.
 struct Rows {
@@ -68,7 +38,7 @@ Rows libsvm(const TempDir& dir) {
   // Test rows without the last feature: a file does not say how many there are.
   return {dir.write("rows.svm", text),
           dir.write("test.svm", "+1 1:0.5\n-1 2:0.5\n"),
-          {"--dim", "3", "--classes", "-1,1"}};
+          {"--dim 3 --classes -1,1"}};
 }
 
 Rows csv(const TempDir& dir) {
@@ -92,10 +62,10 @@ Rows numpy(const TempDir& dir) {
     y.push_back(static_cast<float>(i % 2));
   }
   const auto pair = [&](const std::string& name) {
-    return dir.write(name + "x.npy", npy("10, 3", x)) + "," +
-           dir.write(name + "y.npy", npy("10,", y));
+    return dir.write(name + "x.npy", npy_header("<f4", "(10, 3)") + bytes_of(x)) + "," +
+           dir.write(name + "y.npy", npy_header("<f4", "(10,)") + bytes_of(y));
   };
-  return {pair(""), pair("t"), {"--classes", "0,1"}};
+  return {pair(""), pair("t"), {"--classes 0,1"}};
 }
 
 Rows idx_images(const TempDir& dir) {
@@ -105,10 +75,10 @@ Rows idx_images(const TempDir& dir) {
     labels += static_cast<char>(i % 2);
   }
   const auto pair = [&](const std::string& name) {
-    return dir.write(name + "x-idx3-ubyte", idx({kRows, 2, 2}, pixels)) + "," +
-           dir.write(name + "y-idx1-ubyte", idx({kRows}, labels));
+    return dir.write(name + "x-idx3-ubyte", idx_file({kRows, 2, 2}, pixels)) + "," +
+           dir.write(name + "y-idx1-ubyte", idx_file({kRows}, labels));
   };
-  return {pair(""), pair("t"), {"--classes", "0,1"}};
+  return {pair(""), pair("t"), {"--classes 0,1"}};
 }
 
 Rows cifar(const TempDir& dir) {
@@ -118,7 +88,7 @@ Rows cifar(const TempDir& dir) {
     for (int j = 0; j < 3072; ++j) text += static_cast<char>((i + j) % 200);
   }
   return {
-      dir.write("data_batch_1.bin", text), dir.write("test_batch.bin", text), {"--classes", "0,1"}};
+      dir.write("data_batch_1.bin", text), dir.write("test_batch.bin", text), {"--classes 0,1"}};
 }
 
 struct Format {
@@ -133,10 +103,10 @@ struct FamilyCase {
 const std::vector<Format> kFormats = {
     {"libsvm", libsvm}, {"csv", csv}, {"npy", numpy}, {"idx", idx_images}, {"cifar10", cifar}};
 const std::vector<FamilyCase> kFamilies = {
-    {"linear", {"--method", "dp-gd", "--row-norm", "1"}},
-    {"linear_with_bias", {"--method", "dp-gd", "--row-norm", "1", "--bias"}},
-    {"softmax", {"--method", "dp-sgd", "--model", "softmax"}},
-    {"hidden_layer", {"--method", "dp-sgd", "--model", "mlp:3"}}};
+    {"linear", {"--method dp-gd --row-norm 1"}},
+    {"linear_with_bias", {"--method dp-gd --row-norm 1 --bias"}},
+    {"softmax", {"--method dp-sgd --model softmax"}},
+    {"hidden_layer", {"--method dp-sgd --model mlp:3"}}};
 
 class Matrix : public ::testing::TestWithParam<std::tuple<int, int>> {
  protected:
@@ -152,7 +122,7 @@ class Matrix : public ::testing::TestWithParam<std::tuple<int, int>> {
 TEST_P(Matrix, EveryVerbTakesIt) {
   const Rows rows = format().write(dir_);
   const Words how = family().words + rows.declared;
-  const Words budget = {"--epsilon", "1", "--delta", "1e-3", "--steps", "3"};
+  const Words budget = "--epsilon 1 --delta 1e-3 --steps 3";
   const std::string model = dir_.file("model.json"), record = dir_.file("record.json");
   const auto works = [](const Words& words) {
     const auto result = sotto(words);
@@ -160,15 +130,15 @@ TEST_P(Matrix, EveryVerbTakesIt) {
     return result;
   };
 
-  works(Words{"train", "--dry-run", "--public-n", "10"} + budget + how +
+  works("train --dry-run --public-n 10" + budget + how +
         (format().name == std::string("libsvm") || format().name == std::string("csv")
              ? Words{}
              : Words{"--dim",
                      format().name == std::string("npy")   ? "3"
                      : format().name == std::string("idx") ? "4"
                                                            : "3072"}));
-  const auto trained = works(Words{"train", "--test", rows.test, "--record", record} + budget +
-                             how + Words{rows.train, model});
+  const auto trained = works(Words{"train --test", rows.test, "--record", record} + budget + how +
+                             Words{rows.train, model});
   EXPECT_THAT(trained.out, HasSubstr("Accuracy = "));
   EXPECT_THAT(trained.out, HasSubstr("AUC "));
 
@@ -176,7 +146,7 @@ TEST_P(Matrix, EveryVerbTakesIt) {
   const auto predicted = works({"predict", rows.test, model, dir_.file("p")});
   EXPECT_THAT(predicted.out, HasSubstr("Accuracy = "));
   const std::string lines = TempDir::read(dir_.file("p"));
-  const auto probable = works({"predict", "--proba", rows.test, model, dir_.file("q")});
+  const auto probable = works({"predict --proba", rows.test, model, dir_.file("q")});
   const std::string shares = TempDir::read(dir_.file("q"));
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'),
             std::count(shares.begin(), shares.end(), '\n'));
@@ -184,20 +154,9 @@ TEST_P(Matrix, EveryVerbTakesIt) {
 
   works({"export", model, dir_.file("model.onnx")});
   works({"report", record, "--out", dir_.file("page.html")});
-  works({"verify", "--journal", model + ".journal", "--model", model, record});
-  works(Words{"audit",
-              "--one-run",
-              "--canaries",
-              "10",
-              "--journal",
-              dir_.file("audit.journal"),
-              "--epsilon",
-              "1",
-              "--delta",
-              "1e-3",
-              "--steps",
-              "3"} +
-        how + Words{rows.train});
+  works({"verify --journal", model + ".journal", "--model", model, record});
+  works(Words{"audit --one-run --canaries 10 --journal", dir_.file("audit.journal")} + budget +
+        how + rows.train);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -215,8 +174,8 @@ TEST(MatrixWithoutLabels, PredictSaysWhichColumnIsMissing) {
     const TempDir dir;
     const Rows rows = csv(dir);
     const std::string model = dir.file("model.json");
-    ASSERT_EQ(sotto(Words{"train", "--epsilon", "1", "--delta", "1e-3", "--steps", "3"} +
-                    family.words + rows.declared + Words{rows.train, model})
+    ASSERT_EQ(sotto("train --epsilon 1 --delta 1e-3 --steps 3" + family.words + rows.declared +
+                    Words{rows.train, model})
                   .code,
               0);
     const std::string bare = dir.write("bare.csv", "age,kind\n30,a\n");

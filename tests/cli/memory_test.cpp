@@ -16,24 +16,10 @@ namespace fs = std::filesystem;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
-std::vector<std::string> train(const TempDir& dir, const std::string& dim) {
-  return {"train",
-          "--method",
-          "dp-sgd",
-          "--epsilon",
-          "1",
-          "--delta",
-          "1e-6",
-          "--dim",
+Words train(const TempDir& dir, const std::string& dim) {
+  return {"train --method dp-sgd --epsilon 1 --delta 1e-6 --dim",
           dim,
-          "--row-norm",
-          "1.5",
-          "--threads",
-          "1",
-          "--steps",
-          "3",
-          "-q",
-          "--record",
+          "--row-norm 1.5 --threads 1 --steps 3 -q --record",
           dir.file("r"),
           dir.write("rows.svm", small_libsvm()),
           dir.file("model.json")};
@@ -77,12 +63,12 @@ TEST(Memory, EndsWithItsExitCodeWhereverItRunsOut) {
 #endif
   const TempDir dir;
   ASSERT_EQ(sotto(train(dir, "2")).code, 0);
-  const std::vector<std::string> verify = {"verify",
-                                           dir.file("r"),
-                                           "--journal",
-                                           dir.file("model.json.journal"),
-                                           "--model",
-                                           dir.file("model.json")};
+  const Words verify = {"verify",
+                        dir.file("r"),
+                        "--journal",
+                        dir.file("model.json.journal"),
+                        "--model",
+                        dir.file("model.json")};
   int least = 15'000;  // with less not even its libraries can be loaded
   while (least < 60'000 && sotto({"--version"}, limit(least)).code != 0) least += 200;
   least +=

@@ -11,6 +11,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "tests/support/array_files.hpp"
 #include "tests/support/command.hpp"
 
 namespace sotto::testing {
@@ -53,18 +54,14 @@ Seen seen(const CommandResult& run) {
 
 class Misfit : public ::testing::Test {
  protected:
-  Seen train(std::vector<std::string> options, const std::string& data) const {
-    std::vector<std::string> words = {
-        "train", "--epsilon", "1", "--delta", "1e-4", "--steps", "3", "--seed", "1"};
-    words.insert(words.end(), options.begin(), options.end());
-    words.insert(words.end(), {data, dir_.file("m.json")});
+  Seen train(const Words& options, const std::string& data) const {
+    const Words words = "train --epsilon 1 --delta 1e-4 --steps 3 --seed 1" + options +
+                        Words{data, dir_.file("m.json")};
     for (const char* name : {"m.json", "m.json.journal"}) std::filesystem::remove(dir_.file(name));
     return seen(sotto(words));
   }
-  Seen info(std::vector<std::string> options, const std::string& data) const {
-    options.insert(options.begin(), {"data", "info"});
-    options.push_back(data);
-    return seen(sotto(options));
+  Seen info(const Words& options, const std::string& data) const {
+    return seen(sotto("data info" + options + data));
   }
   std::size_t weights() const {
     return nlohmann::json::parse(TempDir::read(dir_.file("m.json")))["weights"].size();
@@ -75,15 +72,12 @@ class Misfit : public ::testing::Test {
                const std::vector<std::string>& twins,
                const std::string& name,
                const std::string& data,
-               const std::vector<std::string>& options,
-               std::vector<std::string> labels = {}) {
+               const Words& options,
+               const Words& labels = {}) {
     dir_.write(name, joined(head, rows, ""));
-    auto closed = options;
-    closed.emplace_back("--no-refusals");
-    auto declared = closed;
-    declared.insert(declared.end(), {"--neighbours", "add-remove", "--public-n", "50"});
-    auto described = labels;
-    described.emplace_back("--no-refusals");
+    const Words closed = options + "--no-refusals";
+    const Words declared = closed + "--neighbours add-remove --public-n 50";
+    const Words described = labels + "--no-refusals";
     const Seen trained = train(closed, data);
     ASSERT_EQ(trained.code, 0) << name << trained.err;
     const std::size_t size = weights();
@@ -108,18 +102,7 @@ class Misfit : public ::testing::Test {
   TempDir dir_;
 };
 
-std::string floats(std::initializer_list<float> values) {
-  std::string text(values.size() * sizeof(float), '\0');
-  std::memcpy(text.data(), std::data(values), text.size());
-  return text;
-}
-
-std::string npy_header(const std::string& shape) {
-  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + ", }";
-  while ((11 + header.size()) % 64 != 0) header += ' ';
-  header += '\n';
-  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header;
-}
+std::string floats(const std::vector<float>& values) { return bytes_of(values); }
 
 const std::vector<std::string> kLibsvmRows = {"+1 1:0.5 3:1\n", "-1 2:1\n"};
 const std::vector<std::string> kLibsvmTwins = {
@@ -132,7 +115,7 @@ TEST_F(Misfit, LibsvmDenseAndSparse) {
             kLibsvmTwins,
             "a.svm",
             dir_.file("a.svm"),
-            {"--dim", dim, "--row-norm", "1"},
+            {"--dim", dim, "--row-norm 1"},
             {"--dim", dim});
 }
 
@@ -164,29 +147,29 @@ TEST_F(Misfit, CsvDenseSparseAndPersons) {
 }
 
 TEST_F(Misfit, Npy) {
-  std::string labels = npy_header("(40,)");
+  std::string labels = npy_header("<f4", "(40,)");
   for (int i = 0; i < kRows; ++i) labels += floats({static_cast<float>(i % 2)});
   dir_.write("y.npy", labels);
-  compare(npy_header("(40, 3)"),
+  compare(npy_header("<f4", "(40, 3)"),
           {floats({1, 0, 2}), floats({0, 1, 1})},
           {floats({1, NAN, 2}), floats({1, INFINITY, 2})},
           "x.npy",
           dir_.file("x.npy") + "," + dir_.file("y.npy"),
-          {"--classes", "0,1", "--row-norm", "1"},
-          {"--classes", "0,1"});
+          {"--classes 0,1 --row-norm 1"},
+          {"--classes 0,1"});
 }
 
 TEST_F(Misfit, LabelsOfNpyIdxAndCifar) {
-  std::string features = npy_header("(40, 3)");
+  std::string features = npy_header("<f4", "(40, 3)");
   for (int i = 0; i < kRows; ++i) features += floats({1, 0, static_cast<float>(i % 2)});
   dir_.write("x.npy", features);
-  compare(npy_header("(40,)"),
+  compare(npy_header("<f4", "(40,)"),
           {floats({0}), floats({1})},
           {floats({2}), floats({NAN}), floats({0.5F})},
           "y.npy",
           dir_.file("x.npy") + "," + dir_.file("y.npy"),
-          {"--classes", "0,1", "--row-norm", "1"},
-          {"--classes", "0,1"});
+          {"--classes 0,1 --row-norm 1"},
+          {"--classes 0,1"});
   dir_.write("x-ubyte",
              std::string("\0\0\x08\x03\0\0\0\x28\0\0\0\1\0\0\0\2", 16) + std::string(80, '7'));
   const std::string pair = dir_.file("x-ubyte") + "," + dir_.file("y-ubyte");
@@ -196,29 +179,29 @@ TEST_F(Misfit, LabelsOfNpyIdxAndCifar) {
           {"\x02", "\xff"},
           "y-ubyte",
           pair,
-          {"--classes", "0,1"},
-          {"--classes", "0,1"});
+          {"--classes 0,1"},
+          {"--classes 0,1"});
   compare(head,
           {std::string(1, '\0'), "\x01"},
           {"\x0a", "\xff"},
           "y-ubyte",
           pair,
-          {"--model", "mlp:3", "--method", "dp-sgd"},
-          {"--labels", "multiclass"});
+          {"--model mlp:3 --method dp-sgd"},
+          {"--labels multiclass"});
   compare("",
           {'\x01' + std::string(3072, '7'), '\x02' + std::string(3072, '9')},
           {'\x0a' + std::string(3072, '7')},
           "a.bin",
           dir_.file("a.bin"),
-          {"--model", "mlp:3", "--method", "dp-sgd"},
-          {"--labels", "multiclass"});
+          {"--model mlp:3 --method dp-sgd"},
+          {"--labels multiclass"});
 }
 
 /// The comparison can fail: without privacy the classes and features are those of the rows.
 TEST_F(Misfit, AMethodThatInfersIsTold) {
   const std::string data = dir_.write("a.svm", joined("", kLibsvmRows, ""));
   const auto train = [&] {
-    return seen(sotto({"train", "--method", "gd", "--steps", "3", data, dir_.file("m.json")}));
+    return seen(sotto({"train --method gd --steps 3", data, dir_.file("m.json")}));
   };
   const Seen usual = train();
   ASSERT_EQ(usual.code, 0) << usual.err;
@@ -233,7 +216,7 @@ TEST_F(Misfit, CheckListsAllOfThem) {
   std::string rows;
   for (int i = 0; i < 30; ++i) rows += "+1 1:1\n3 1:31337\n-1 7:1\n";
   const std::string data = dir_.write("a.svm", rows);
-  const auto run = sotto({"data", "check", "--dim", "2", "--show", "3", data});
+  const auto run = sotto({"data check --dim 2 --show 3", data});
   EXPECT_EQ(run.code, 3);
   EXPECT_THAT(run.err,
               AllOf(HasSubstr("a.svm:2:1: the label"),
@@ -242,11 +225,10 @@ TEST_F(Misfit, CheckListsAllOfThem) {
                     Not(HasSubstr("a.svm:6:")),
                     HasSubstr("60 rows do not fit"),
                     Not(HasSubstr("31337"))));
-  EXPECT_EQ(sotto({"data", "check", "--dim", "9", data}).code, 3);
-  EXPECT_EQ(sotto({"data", "check", data}).code, 2) << "what is to be checked must be declared";
-  EXPECT_EQ(sotto({"data", "check", "--dim", "2", "--no-refusals", data}).code, 2);
-  const auto sound =
-      sotto({"data", "check", "--dim", "9", "--labels", "multiclass", "--classes", "-1,1,3", data});
+  EXPECT_EQ(sotto({"data check --dim 9", data}).code, 3);
+  EXPECT_EQ(sotto({"data check", data}).code, 2) << "what is to be checked must be declared";
+  EXPECT_EQ(sotto({"data check --dim 2 --no-refusals", data}).code, 2);
+  const auto sound = sotto({"data check --dim 9 --labels multiclass --classes -1,1,3", data});
   EXPECT_EQ(sound.code, 0) << sound.err;
   EXPECT_THAT(sound.out, HasSubstr("every row fits"));
   EXPECT_THAT(sound.err, ::testing::IsEmpty());
@@ -268,11 +250,10 @@ TEST_F(Misfit, ADryRunShowsDeclaredFactsOnly) {
   const auto plan = [&](const std::string& label) {
     const std::string data =
         dir_.write("a.svm", joined("", {"0 1:1\n", "1 2:1\n"}, label + " 1:1\n"));
-    return seen(sotto({"train",      "--dry-run", "--model",  "softmax",      "--epsilon",
-                       "1",          "--delta",   "1e-4",     "--neighbours", "add-remove",
-                       "--public-n", "99",        "--method", "dp-sgd",       "--dim",
-                       "2",          "--classes", "0..3",     "--json",       "--no-refusals",
-                       data}));
+    return seen(
+        sotto({"train --dry-run --model softmax --epsilon 1 --delta 1e-4 --neighbours add-remove "
+               "--public-n 99 --method dp-sgd --dim 2 --classes 0..3 --json --no-refusals",
+               data}));
   };
   const auto dimension = [](const Seen& run) {
     return nlohmann::json::parse(run.out)["dimension"].get<int>();

@@ -7,19 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "tests/support/array_files.hpp"
 #include "tests/support/command.hpp"
 
 namespace sotto::testing {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string idx_file(const std::vector<std::uint32_t>& shape, const std::string& bytes) {
-  std::string file = {0, 0, 8, static_cast<char>(shape.size())};
-  for (const std::uint32_t extent : shape)
-    for (int shift = 24; shift >= 0; shift -= 8) file += static_cast<char>(extent >> shift);
-  return file + bytes;
-}
 
 /// Images of 6 x 6 pixels in three classes: which third of the rows is bright.
 struct Images {
@@ -55,11 +49,14 @@ TEST(Network, TrainsAndPredicts) {
   const Images images;
   const std::string net = images.dir.write("net.toml", kNetwork);
   const std::string model = images.dir.file("model.json");
-  const auto run =
-      sotto({"train",     "--model",          net,         "--method",    "dp-sgd", "--epsilon",
-             "8",         "--delta",          "1e-4",      "--seed",      "1",      "--steps",
-             "60",        "--expected-batch", "100",       "--step-size", "0.3",    "--test",
-             images.test, "--json",           images.path, model});
+  const auto run = sotto({"train --model",
+                          net,
+                          "--method dp-sgd --epsilon 8 --delta 1e-4 --seed 1 --steps 60 "
+                          "--expected-batch 100 --step-size 0.3 --test",
+                          images.test,
+                          "--json",
+                          images.path,
+                          model});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto json = nlohmann::json::parse(run.out);
   EXPECT_LE(json["epsilon_spent"].get<double>(), 8);
@@ -72,7 +69,7 @@ TEST(Network, TrainsAndPredicts) {
   ASSERT_EQ(predict.code, 0) << predict.err;
   EXPECT_THAT(predict.out, HasSubstr("Accuracy = "));
   EXPECT_THAT(predict.out, HasSubstr("(predicted)"));
-  const auto proba = sotto({"predict", "--proba", images.path, model, out});
+  const auto proba = sotto({"predict --proba", images.path, model, out});
   ASSERT_EQ(proba.code, 0) << proba.err;
   const std::string line = TempDir::read(out).substr(0, TempDir::read(out).find('\n'));
   EXPECT_EQ(std::count(line.begin(), line.end(), ' '), 2);
@@ -81,26 +78,16 @@ TEST(Network, TrainsAndPredicts) {
 TEST(Network, HasAReport) {
   const Images images(150);
   const auto file = [&](const char* name) { return images.dir.file(name); };
-  const auto run = sotto({"train",
-                          "--model",
-                          "mlp:8",
-                          "--method",
-                          "dp-sgd",
-                          "--epsilon",
-                          "3",
-                          "--delta",
-                          "1e-3",
-                          "--steps",
-                          "20",
-                          "--test",
-                          images.test,
-                          "--record",
-                          file("run.json"),
-                          "--report",
-                          file("run.html"),
-                          "-q",
-                          images.path,
-                          file("model.json")});
+  const auto run =
+      sotto({"train --model mlp:8 --method dp-sgd --epsilon 3 --delta 1e-3 --steps 20 --test",
+             images.test,
+             "--record",
+             file("run.json"),
+             "--report",
+             file("run.html"),
+             "-q",
+             images.path,
+             file("model.json")});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto record = nlohmann::json::parse(TempDir::read(file("run.json")));
   EXPECT_GE(record["test_curve"].size(), 6u);
@@ -116,22 +103,10 @@ TEST(Network, TheSameSeedsGiveTheSameModelForAnyThreads) {
   std::string first;
   for (const char* threads : {"1", "3"}) {
     const std::string model = images.dir.file("model.json");
-    const auto run = sotto({"train",
-                            "--model",
+    const auto run = sotto({"train --model",
                             net,
-                            "--method",
-                            "dp-srm",
-                            "--epsilon",
-                            "3",
-                            "--delta",
-                            "1e-3",
-                            "--seed",
-                            "4",
-                            "--steps",
-                            "5",
-                            "--expected-batch",
-                            "50",
-                            "--threads",
+                            "--method dp-srm --epsilon 3 --delta 1e-3 --seed 4 --steps 5 "
+                            "--expected-batch 50 --threads",
                             threads,
                             images.path,
                             model});
@@ -144,20 +119,15 @@ TEST(Network, TheSameSeedsGiveTheSameModelForAnyThreads) {
 
 TEST(Network, EveryMethodForNetworksRuns) {
   const Images images(150);
-  const std::vector<std::vector<std::string>> cases = {
-      {"--method", "dp-gd", "--steps", "3"},
-      {"--method", "adp-sgd", "--steps", "3", "--expected-batch", "50"},
-      {"--method", "dp-sgd", "--steps", "3", "--update", "adam_bc", "--step-size", "0.01"},
-      {"--method", "dp-sgd", "--steps", "3", "--clip-rule", "layers"},
-      {"--method", "dp-sgd", "--steps", "3", "--clip-quantile", "0.5"},
-      {"--method", "dp-sgd", "--steps", "3", "--neighbours", "replace-one"}};
+  const std::vector<Words> cases = {{"--method dp-gd --steps 3"},
+                                    {"--method adp-sgd --steps 3 --expected-batch 50"},
+                                    {"--method dp-sgd --steps 3 --update adam_bc --step-size 0.01"},
+                                    {"--method dp-sgd --steps 3 --clip-rule layers"},
+                                    {"--method dp-sgd --steps 3 --clip-quantile 0.5"},
+                                    {"--method dp-sgd --steps 3 --neighbours replace-one"}};
   for (const auto& each : cases) {
-    std::vector<std::string> arguments = {
-        "train", "--model", "mlp:8", "--epsilon", "3", "--delta", "1e-3", "-q"};
-    arguments.insert(arguments.end(), each.begin(), each.end());
-    arguments.push_back(images.path);
-    arguments.push_back(images.dir.file("model.json"));
-    const auto run = sotto(arguments);
+    const auto run = sotto("train --model mlp:8 --epsilon 3 --delta 1e-3 -q" + each +
+                           Words{images.path, images.dir.file("model.json")});
     EXPECT_EQ(run.code, 0) << each[1] << ": " << run.err;
   }
 }
@@ -172,29 +142,14 @@ deviation = [0.25]
 layers = ["conv 4 3 stride 2 frozen", "tanh", "flatten", "linear 3"]
 )");
   const std::string model = images.dir.file("public.json");
-  ASSERT_EQ(
-      sotto({"train", "--model", net, "--method", "sgd", "--steps", "5", "-q", images.path, model})
-          .code,
-      0);
+  ASSERT_EQ(sotto({"train --model", net, "--method sgd --steps 5 -q", images.path, model}).code, 0);
   const std::string second = images.dir.file("second.json");
-  const std::vector<std::string> arguments = {"train",
-                                              "--model",
-                                              frozen,
-                                              "--epsilon",
-                                              "3",
-                                              "--delta",
-                                              "1e-3",
-                                              "-q",
-                                              "--steps",
-                                              "3",
-                                              images.path,
-                                              second};
+  const Words arguments = {
+      "train --model", frozen, "--epsilon 3 --delta 1e-3 -q --steps 3", images.path, second};
   const auto refused = sotto(arguments);
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.err, HasSubstr("--pretrained"));
-  auto with_start = arguments;
-  with_start.insert(with_start.begin() + 1, {"--pretrained", model});
-  const auto run = sotto(with_start);
+  const auto run = sotto(arguments + Words{"--pretrained", model});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto before = nlohmann::json::parse(TempDir::read(model))["weights"];
   const auto after = nlohmann::json::parse(TempDir::read(second))["weights"];
@@ -205,13 +160,9 @@ layers = ["conv 4 3 stride 2 frozen", "tanh", "flatten", "linear 3"]
 TEST(Network, Mistakes) {
   const Images images(30);
   const auto train = [&](const std::string& model) {
-    return sotto({"train",
-                  "--model",
+    return sotto({"train --model",
                   model,
-                  "--epsilon",
-                  "1",
-                  "--delta",
-                  "1e-3",
+                  "--epsilon 1 --delta 1e-3",
                   images.path,
                   images.dir.file("m.json")});
   };
@@ -223,19 +174,18 @@ TEST(Network, Mistakes) {
   EXPECT_EQ(train("/nonexistent.toml").code, 6);
   // What a network can't do is said before anything is spent, and nothing is ignored.
   const std::string network = images.dir.write("net.toml", kNetwork);
-  for (const std::vector<std::string>& refused :
-       std::vector<std::vector<std::string>>{{"--method", "opt"},
-                                             {"--method", "dp-gd-sosp"},
-                                             {"--method", "dp-newton"},
-                                             {"--constraint", "l1:3"},
-                                             {"--row-max", "1"},
-                                             {"--row-norm", "1", "--dim", "2"},
-                                             {"--loss", "sigmoid"}}) {
-    std::vector<std::string> words = {"train", "--model", network, "--epsilon", "1"};
-    words.insert(words.end(), {"--delta", "1e-3"});
-    words.insert(words.end(), refused.begin(), refused.end());
-    words.insert(words.end(), {images.path, images.dir.file("refused.json")});
-    EXPECT_EQ(sotto(words).code, 2) << refused.front() << ' ' << refused.back();
+  for (const Words& refused : std::vector<Words>{{"--method opt"},
+                                                 {"--method dp-gd-sosp"},
+                                                 {"--method dp-newton"},
+                                                 {"--constraint l1:3"},
+                                                 {"--row-max 1"},
+                                                 {"--row-norm 1 --dim 2"},
+                                                 {"--loss sigmoid"}}) {
+    const Words words = {"train --epsilon 1 --delta 1e-3 --model",
+                         network,
+                         images.path,
+                         images.dir.file("refused.json")};
+    EXPECT_EQ(sotto(words + refused).code, 2) << refused.front() << ' ' << refused.back();
   }
   EXPECT_FALSE(std::filesystem::exists(images.dir.file("refused.json.journal")));
 }
@@ -243,31 +193,21 @@ TEST(Network, Mistakes) {
 TEST(Network, IsAudited) {
   const Images images(300);
   const std::string network = images.dir.write("net.toml", kNetwork);
-  const std::vector<std::string> base = {
-      "audit", "--model", network, "--epsilon", "4", "--delta", "1e-5", "--json"};
-  const auto with = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), base.begin(), base.end());
-    return sotto(more);
-  };
-  const auto worlds = with({"--method", "dp-gd", "--runs", "500"});
+  const Words base = {"audit --model", network, "--epsilon 4 --delta 1e-5 --json"};
+  const auto with = [&](const Words& more) { return sotto(base + more); };
+  const auto worlds = with({"--method dp-gd --runs 500"});
   ASSERT_EQ(worlds.code, 0) << worlds.err;
   auto result = nlohmann::json::parse(worlds.out);
   EXPECT_EQ(result["model"], network);
   EXPECT_GT(result["lower_bound"].get<double>(), 1);
   EXPECT_LE(result["lower_bound"].get<double>(), 4);
-  EXPECT_EQ(with({"--method", "dp-sgd", "--canary", "spread"}).code, 2);
-  EXPECT_EQ(with({"--method", "dp-tr"}).code, 2);
-  EXPECT_EQ(with({"--method", "dp-sgd", "--loss", "sigmoid"}).code, 2);
+  EXPECT_EQ(with({"--method dp-sgd --canary spread"}).code, 2);
+  EXPECT_EQ(with({"--method dp-tr"}).code, 2);
+  EXPECT_EQ(with({"--method dp-sgd --loss sigmoid"}).code, 2);
 
-  const auto once = with({"--one-run",
-                          "--journal",
+  const auto once = with({"--one-run --journal",
                           images.dir.file("audit.journal"),
-                          "--method",
-                          "dp-sgd",
-                          "--steps",
-                          "20",
-                          "--canaries",
-                          "60",
+                          "--method dp-sgd --steps 20 --canaries 60",
                           images.path});
   ASSERT_EQ(once.code, 0) << once.err;
   result = nlohmann::json::parse(once.out);

@@ -19,24 +19,10 @@ struct Networks {
                               "input = [2]\nmean = [0.1, 0.2]\ndeviation = [2, 1]\n"
                               "layers = [\"linear 4\", \"tanh\", \"linear 2\"]\n");
 
-  CommandResult train(const std::vector<std::string>& more, const std::string& model) const {
-    std::vector<std::string> arguments = {"train",
-                                          "--classes",
-                                          "-1,1",
-                                          "--epsilon",
-                                          "8",
-                                          "--delta",
-                                          "1e-3",
-                                          "--method",
-                                          "dp-sgd",
-                                          "--steps",
-                                          "3",
-                                          "--seed",
-                                          "1"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    arguments.push_back(data);
-    arguments.push_back(dir.file(model));
-    return sotto(arguments);
+  CommandResult train(const Words& more, const std::string& model) const {
+    return sotto(
+        "train --classes -1,1 --epsilon 8 --delta 1e-3 --method dp-sgd --steps 3 --seed 1" + more +
+        Words{data, dir.file(model)});
   }
   nlohmann::json model(const std::string& name) const {
     return nlohmann::json::parse(TempDir::read(dir.file(name)));
@@ -65,7 +51,7 @@ TEST(OnnxCommands, ATrainedNetworkGoesOutAndTrainsAgain) {
   for (std::size_t j = 0; j < found.size(); ++j) EXPECT_NEAR(found[j], expected[j], 1e-6);
 
   const auto started =
-      n.train({"--model", onnx, "--pretrained", onnx, "--step-size", "1e-9"}, "on.json");
+      n.train({"--model", onnx, "--pretrained", onnx, "--step-size 1e-9"}, "on.json");
   ASSERT_EQ(started.code, 0) << started.err;
   EXPECT_THAT(started.err, ::testing::Not(HasSubstr("random weights")));
   EXPECT_THAT(started.err, HasSubstr("owed the sum of both"));
@@ -77,19 +63,7 @@ TEST(OnnxCommands, ATrainedNetworkGoesOutAndTrainsAgain) {
 TEST(OnnxCommands, LinearModelsAreExportedToo) {
   const Networks n;
   const std::string model = n.dir.file("linear.json");
-  ASSERT_EQ(sotto({"train",
-                   "--epsilon",
-                   "1",
-                   "--delta",
-                   "1e-3",
-                   "--method",
-                   "dp-gd",
-                   "--row-norm",
-                   "1",
-                   "--dim",
-                   "2",
-                   "--steps",
-                   "3",
+  ASSERT_EQ(sotto({"train --epsilon 1 --delta 1e-3 --method dp-gd --row-norm 1 --dim 2 --steps 3",
                    n.data,
                    model})
                 .code,

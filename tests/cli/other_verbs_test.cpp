@@ -15,14 +15,9 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 TEST(Account, PricesAnEvent) {
-  const auto run = sotto({"account",
-                          "--event",
-                          "repeat(100, gaussian(42.2468))",
-                          "--neighbours",
-                          "zero-out",
-                          "--delta",
-                          "1e-6",
-                          "--json"});
+  const auto run = sotto({"account --event",
+                          std::string("repeat(100, gaussian(42.2468))"),
+                          "--neighbours zero-out --delta 1e-6 --json"});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto json = nlohmann::json::parse(run.out);
   EXPECT_EQ(json["delta"], 1e-6);
@@ -32,16 +27,9 @@ TEST(Account, PricesAnEvent) {
 }
 
 TEST(Account, AllAccountantsThatApply) {
-  const auto run = sotto({"account",
-                          "--event",
-                          "repeat(100, poisson(0.01, gaussian(1)))",
-                          "--neighbours",
-                          "add-remove",
-                          "--delta",
-                          "1e-6",
-                          "--accountant",
-                          "all",
-                          "--json"});
+  const auto run = sotto({"account --event",
+                          std::string("repeat(100, poisson(0.01, gaussian(1)))"),
+                          "--neighbours add-remove --delta 1e-6 --accountant all --json"});
   ASSERT_EQ(run.code, 0) << run.err;
   std::vector<std::string> names;
   const auto json = nlohmann::json::parse(run.out);
@@ -51,30 +39,18 @@ TEST(Account, AllAccountantsThatApply) {
 }
 
 TEST(Account, Mistakes) {
-  EXPECT_EQ(sotto({"account", "--event", "gaussian(1)", "--delta", "1e-6"}).code, 2)
-      << "no relation";
-  EXPECT_EQ(
-      sotto({"account", "--event", "gaussian(1", "--neighbours", "zero-out", "--delta", "1e-6"})
-          .code,
-      2);
-  EXPECT_EQ(sotto({"account", "--event", "gaussian(1)", "--neighbours", "zero-out"}).code, 2);
-  EXPECT_EQ(
-      sotto({"account", "--event", "gaussian(-1)", "--neighbours", "zero-out", "--delta", "1e-6"})
-          .code,
-      2);
-  EXPECT_EQ(
-      sotto({"account", "--event", "gaussian(1)", "--neighbours", "zero-out", "--delta", "2"}).code,
-      2);
-  EXPECT_EQ(sotto({"account", "--journal", "/no/such/file"}).code, 6);
+  EXPECT_EQ(sotto({"account --event gaussian(1) --delta 1e-6"}).code, 2) << "no relation";
+  EXPECT_EQ(sotto({"account --event gaussian(1 --neighbours zero-out --delta 1e-6"}).code, 2);
+  EXPECT_EQ(sotto({"account --event gaussian(1) --neighbours zero-out"}).code, 2);
+  EXPECT_EQ(sotto({"account --event gaussian(-1) --neighbours zero-out --delta 1e-6"}).code, 2);
+  EXPECT_EQ(sotto({"account --event gaussian(1) --neighbours zero-out --delta 2"}).code, 2);
+  EXPECT_EQ(sotto({"account --journal /no/such/file"}).code, 6);
 }
 
 TEST(Account, CurveAsJsonAndAsAPage) {
-  const std::vector<std::string> command = {"account",
-                                            "--event",
-                                            "repeat(100, poisson(0.01, gaussian(1)))",
-                                            "--neighbours",
-                                            "zero-out",
-                                            "--curve"};
+  const Words command = {"account --event",
+                         std::string("repeat(100, poisson(0.01, gaussian(1)))"),
+                         "--neighbours zero-out --curve"};
   const auto json = nlohmann::json::parse(sotto(command).out);
   ASSERT_GT(json["curve"].size(), 100u);
   double before = 1;
@@ -85,9 +61,7 @@ TEST(Account, CurveAsJsonAndAsAPage) {
   }
   EXPECT_NEAR(json["trade_off"].front()["type_2"].get<double>(), 1, 1e-6);
   const TempDir dir;
-  auto page = command;
-  page.insert(page.end(), {"--html", dir.file("curve.html")});
-  ASSERT_EQ(sotto(page).code, 0);
+  ASSERT_EQ(sotto(command + Words{"--html", dir.file("curve.html")}).code, 0);
   const std::string html = TempDir::read(dir.file("curve.html"));
   EXPECT_THAT(
       html, AllOf(HasSubstr("Chart.js"), HasSubstr("Delta over epsilon"), HasSubstr("repeat(100")));
@@ -95,68 +69,27 @@ TEST(Account, CurveAsJsonAndAsAPage) {
 }
 
 TEST(Account, FormulaTellsWhatAPapersNoiseSpends) {
-  const auto run = sotto({"account",
-                          "--formula",
-                          "dp-str",
-                          "--n",
-                          "581012",
-                          "--steps",
-                          "2000",
-                          "--batch",
-                          "50000",
-                          "--epsilon",
-                          "1",
-                          "--delta",
-                          "1.72e-6"});
+  const auto run =
+      sotto({"account --formula dp-str --n 581012 --steps 2000 --batch 50000 --epsilon 1 --delta "
+             "1.72e-6"});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, AllOf(HasSubstr("MORE than claimed"), HasSubstr("T10")));
-  EXPECT_EQ(sotto({"account",
-                   "--formula",
-                   "dp-magic",
-                   "--n",
-                   "10",
-                   "--steps",
-                   "2",
-                   "--epsilon",
-                   "1",
-                   "--delta",
-                   "1e-6"})
-                .code,
+  EXPECT_EQ(sotto({"account --formula dp-magic --n 10 --steps 2 --epsilon 1 --delta 1e-6"}).code,
             2);
-  EXPECT_EQ(sotto({"account", "--formula", "dp-gd", "--n", "10", "--steps", "2"}).code, 2);
+  EXPECT_EQ(sotto({"account --formula dp-gd --n 10 --steps 2"}).code, 2);
 }
 
 TEST(Calibrate, GivesTheSmallestNoise) {
-  const auto run = sotto({"calibrate",
-                          "--method",
-                          "dp-sgd",
-                          "--epochs",
-                          "20",
-                          "--batch",
-                          "256",
-                          "--n",
-                          "60000",
-                          "--epsilon",
-                          "2",
-                          "--delta",
-                          "1e-5",
-                          "--neighbours",
-                          "zero-out",
-                          "--json"});
+  const auto run =
+      sotto({"calibrate --method dp-sgd --epochs 20 --batch 256 --n 60000 --epsilon 2 --delta 1e-5 "
+             "--neighbours zero-out --json"});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto json = nlohmann::json::parse(run.out);
   EXPECT_LE(json["epsilon_upper"].get<double>(), 2);
   EXPECT_GT(json["epsilon_upper"].get<double>(), 1.99999);
-  const auto event = sotto({"calibrate",
-                            "--event",
-                            "repeat(100, gaussian(z))",
-                            "--epsilon",
-                            "1",
-                            "--delta",
-                            "1e-6",
-                            "--neighbours",
-                            "zero-out",
-                            "--json"});
+  const auto event = sotto({"calibrate --event",
+                            std::string("repeat(100, gaussian(z))"),
+                            "--epsilon 1 --delta 1e-6 --neighbours zero-out --json"});
   ASSERT_EQ(event.code, 0) << event.err;
   // mu(1, 1e-6) = 0.236704 [BW18]
   EXPECT_NEAR(
@@ -164,67 +97,31 @@ TEST(Calibrate, GivesTheSmallestNoise) {
 }
 
 TEST(Calibrate, AMethodUnderAFilterHasNoMultiplier) {
-  const std::vector<std::string> ask = {"calibrate",
-                                        "--method",
-                                        "dp-agd",
-                                        "--n",
-                                        "32561",
-                                        "--dim",
-                                        "123",
-                                        "--neighbours",
-                                        "zero-out",
-                                        "--epsilon",
-                                        "1",
-                                        "--delta",
-                                        "1e-6"};
+  const Words ask = {
+      "calibrate --method dp-agd --n 32561 --dim 123 --neighbours zero-out --epsilon 1 --delta "
+      "1e-6"};
   const auto run = sotto(ask);
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_NE(run.out.find("no single noise multiplier"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("spends epsilon 1 of 1"), std::string::npos) << run.out;
-  std::vector<std::string> as_json = ask;
-  as_json.push_back("--json");
-  const auto json = nlohmann::json::parse(sotto(as_json).out);
+  const auto json = nlohmann::json::parse(sotto(ask + "--json").out);
   EXPECT_TRUE(json["noise_multiplier"].is_null());
   EXPECT_EQ(json["epsilon_upper"], 1);
 }
 
 TEST(Calibrate, Mistakes) {
-  EXPECT_EQ(sotto({"calibrate",
-                   "--event",
-                   "gaussian(1)",
-                   "--epsilon",
-                   "1",
-                   "--delta",
-                   "1e-6",
-                   "--neighbours",
-                   "zero-out"})
-                .code,
-            2)
-      << "nothing to calibrate";
   EXPECT_EQ(
-      sotto({"calibrate", "--event", "gaussian(z)", "--epsilon", "1", "--delta", "1e-6"}).code, 2);
-  EXPECT_EQ(sotto({"calibrate",
-                   "--event",
-                   "compose(gaussian(z), exponential(3))",
-                   "--epsilon",
-                   "1",
-                   "--delta",
-                   "1e-6",
-                   "--neighbours",
-                   "zero-out"})
+      sotto({"calibrate --event gaussian(1) --epsilon 1 --delta 1e-6 --neighbours zero-out"}).code,
+      2)
+      << "nothing to calibrate";
+  EXPECT_EQ(sotto({"calibrate --event gaussian(z) --epsilon 1 --delta 1e-6"}).code, 2);
+  EXPECT_EQ(sotto({"calibrate --event",
+                   std::string("compose(gaussian(z), exponential(3))"),
+                   "--epsilon 1 --delta 1e-6 --neighbours zero-out"})
                 .code,
             4)
       << "no noise can meet it";
-  EXPECT_EQ(sotto({"calibrate",
-                   "--method",
-                   "dp-gd",
-                   "--epsilon",
-                   "1",
-                   "--delta",
-                   "1e-6",
-                   "--neighbours",
-                   "zero-out"})
-                .code,
+  EXPECT_EQ(sotto({"calibrate --method dp-gd --epsilon 1 --delta 1e-6 --neighbours zero-out"}).code,
             2)
       << "no n";
 }
@@ -233,52 +130,38 @@ TEST(Methods, ListAndDescribe) {
   const auto list = sotto({"methods"});
   EXPECT_EQ(list.code, 0);
   EXPECT_THAT(list.out, AllOf(HasSubstr("dp-gd"), HasSubstr("dp-sgd"), HasSubstr("NOT private")));
-  const auto one = sotto({"methods", "dp-sgd"});
+  const auto one = sotto({"methods dp-sgd"});
   EXPECT_THAT(
       one.out,
       AllOf(HasSubstr("--expected-batch"), HasSubstr("auto"), HasSubstr("poisson|fixed_size")));
-  EXPECT_EQ(sotto({"methods", "dp-magic"}).code, 2);
-  EXPECT_TRUE(nlohmann::json::accept(sotto({"methods", "--json"}).out));
+  EXPECT_EQ(sotto({"methods dp-magic"}).code, 2);
+  EXPECT_TRUE(nlohmann::json::accept(sotto({"methods --json"}).out));
 }
 
 TEST(Data, InfoTellsPublicFactsOnly) {
   const TempDir dir;
   const std::string data = dir.write("train.svm", small_libsvm());
-  const auto info = sotto({"data", "info", data, "--dim", "2", "--json"});
+  const auto info = sotto({"data info", data, "--dim 2 --json"});
   ASSERT_EQ(info.code, 0) << info.err;
   const auto json = nlohmann::json::parse(info.out);
   EXPECT_EQ(json["units"], 200);
   EXPECT_FALSE(json.contains("diagnostics"));
   EXPECT_FALSE(json.contains("file_bytes")) << "as many as the rows need";
-  EXPECT_EQ(sotto({"data", "info", data}).code, 2) << "no number of features from the rows";
-  EXPECT_TRUE(
-      nlohmann::json::parse(sotto({"data", "info", data, "--json", "--unsafe-diagnostics"}).out)
-          .contains("diagnostics"));
-  EXPECT_EQ(
-      nlohmann::json::parse(
-          sotto({"data", "info", data, "--dim", "2", "--json", "--public-n", "250"}).out)["units"],
-      250);
+  EXPECT_EQ(sotto({"data info", data}).code, 2) << "no number of features from the rows";
+  EXPECT_TRUE(nlohmann::json::parse(sotto({"data info", data, "--json --unsafe-diagnostics"}).out)
+                  .contains("diagnostics"));
+  EXPECT_EQ(nlohmann::json::parse(
+                sotto({"data info", data, "--dim 2 --json --public-n 250"}).out)["units"],
+            250);
 }
 
 TEST(Data, ConvertsAndTrainsFromTheResult) {
   const TempDir dir;
   const std::string data = dir.write("train.svm", small_libsvm());
   const std::string pair = dir.file("x.npy") + "," + dir.file("y.npy");
-  ASSERT_EQ(sotto({"data", "convert", data, pair}).code, 0);
+  ASSERT_EQ(sotto({"data convert", data, pair}).code, 0);
   const auto train = [&](const std::string& path, const std::string& model) {
-    return sotto({"train",
-                  "--epsilon",
-                  "1",
-                  "--delta",
-                  "1e-4",
-                  "--row-norm",
-                  "1",
-                  "--dim",
-                  "2",
-                  "--classes",
-                  "-1,1",
-                  "--seed",
-                  "1",
+    return sotto({"train --epsilon 1 --delta 1e-4 --row-norm 1 --dim 2 --classes -1,1 --seed 1",
                   path,
                   model})
         .code;
@@ -291,7 +174,7 @@ TEST(Data, ConvertsAndTrainsFromTheResult) {
 
 TEST(Demo, EndsWithAComparison) {
   const TempDir dir;
-  const auto run = sotto({"demo", "--out", dir.file("demo")});
+  const auto run = sotto({"demo --out", dir.file("demo")});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out,
               AllOf(HasSubstr("private (dp-gd)"),
@@ -313,28 +196,18 @@ TEST(Sotto, HelpTeachesAndUnknownVerbsAreUsageErrors) {
 TEST(PhaseRetrieval, IsMadeAndTrained) {
   const TempDir dir;
   const std::string data = dir.file("train.svm");
-  const auto made = sotto({"data", "phase-retrieval", "--rows", "3000", "--dim", "4", data});
+  const auto made = sotto({"data phase-retrieval --rows 3000 --dim 4", data});
   ASSERT_EQ(made.code, 0) << made.err;
-  const auto run = sotto({"train",
-                          "--loss",
-                          "phase-retrieval:6",
-                          "--row-norm",
-                          "1",
-                          "--dim",
-                          "4",
-                          "--epsilon",
-                          "4",
-                          "--delta",
-                          "1e-5",
-                          "--test",
-                          dir.write("test.svm", TempDir::read(data)),
-                          "--json",
-                          data,
-                          dir.file("model.json")});
+  const auto run =
+      sotto({"train --loss phase-retrieval:6 --row-norm 1 --dim 4 --epsilon 4 --delta 1e-5 --test",
+             dir.write("test.svm", TempDir::read(data)),
+             "--json",
+             data,
+             dir.file("model.json")});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto json = nlohmann::json::parse(run.out);
   EXPECT_TRUE(json["test"].contains("mae")) << "labels are numbers, predictions squares";
-  EXPECT_EQ(sotto({"data", "phase-retrieval", "--rows", "0", data}).code, 2);
+  EXPECT_EQ(sotto({"data phase-retrieval --rows 0", data}).code, 2);
 }
 
 }  // namespace

@@ -24,12 +24,9 @@ std::string golden(const std::string& name) {
 
 class Prices : public ::testing::Test {
  protected:
-  CommandResult train(std::vector<std::string> more) const {
-    std::vector<std::string> words = {
-        "train", "--delta", "1e-5", "--row-norm", "1", "--dim", "2", "--record", record_};
-    words.insert(words.end(), more.begin(), more.end());
-    words.insert(words.end(), {data_, model_});
-    return sotto(words);
+  CommandResult train(const Words& more) const {
+    return sotto(Words{"train --delta 1e-5 --row-norm 1 --dim 2 --record", record_} + more +
+                 Words{data_, model_});
   }
   json record() const { return json::parse(TempDir::read(record_)); }
 
@@ -40,9 +37,9 @@ class Prices : public ::testing::Test {
 };
 
 TEST_F(Prices, AnAdaptiveRunCostsItsFiltersBudget) {
-  const auto run = train({"--method", "dp-tr", "--epsilon", "3"});
+  const auto run = train({"--method dp-tr --epsilon 3"});
   ASSERT_EQ(run.code, 0) << run.err;
-  const auto journal = sotto({"account", "--journal", model_ + ".journal", "--json"});
+  const auto journal = sotto({"account --journal", model_ + ".journal", "--json"});
   ASSERT_EQ(journal.code, 0) << journal.err;
   const auto told = json::parse(journal.out)["runs"][0];
   EXPECT_EQ(told["epsilon_upper"], 3);
@@ -59,8 +56,8 @@ TEST_F(Prices, AnAdaptiveRunCostsItsFiltersBudget) {
 }
 
 TEST_F(Prices, ADamagedJournalIsRefusedWithItsLine) {
-  ASSERT_EQ(train({"--epsilon", "8", "--steps", "10"}).code, 0);
-  ASSERT_EQ(train({"--epsilon", "0.5", "--steps", "10"}).code, 0);
+  ASSERT_EQ(train({"--epsilon 8 --steps 10"}).code, 0);
+  ASSERT_EQ(train({"--epsilon 0.5 --steps 10"}).code, 0);
   const std::string path = model_ + ".journal";
   std::string text = TempDir::read(path);
   const std::size_t second = text.find("\"open\"", text.find("\"close\""));
@@ -68,10 +65,10 @@ TEST_F(Prices, ADamagedJournalIsRefusedWithItsLine) {
   const auto number = 1 + std::count(text.begin(), text.begin() + static_cast<long>(end), '\n');
   text.erase(end - 3, 3);
   dir_.write("model.json.journal", text);
-  const auto refused = sotto({"account", "--journal", path});
+  const auto refused = sotto({"account --journal", path});
   EXPECT_EQ(refused.code, 3) << refused.out;
   EXPECT_THAT(refused.err, HasSubstr(path + ":" + std::to_string(number) + ":"));
-  const auto next = train({"--epsilon", "1", "--steps", "10"});
+  const auto next = train({"--epsilon 1 --steps 10"});
   EXPECT_EQ(next.code, 3) << "nor is it continued";
   EXPECT_EQ(TempDir::read(path), text);
 }
@@ -80,13 +77,13 @@ TEST_F(Prices, ADamagedJournalIsRefusedWithItsLine) {
 TEST_F(Prices, ABudgetDoesNotOverruleThePlanBesideIt) {
   for (const std::string method : {"dp-gd", "dp-tr"}) {
     for (const auto& file : {model_, model_ + ".journal", record_}) fs::remove(file);
-    ASSERT_EQ(train({"--epsilon", "8", "--method", method}).code, 0);
+    ASSERT_EQ(train({"--epsilon 8 --method", method}).code, 0);
     const std::string path = model_ + ".journal";
     std::string text = TempDir::read(path);
     for (const std::string budget : {"0.1", "0", "-8.0"}) {
       std::string damaged = text;
       damaged.replace(damaged.find("\"epsilon\":8.0"), 13, "\"epsilon\":" + budget);
-      const auto told = sotto({"account", "--journal", dir_.write("damaged.journal", damaged)});
+      const auto told = sotto({"account --journal", dir_.write("damaged.journal", damaged)});
       EXPECT_EQ(told.code, 3) << method << told.out;
       EXPECT_THAT(told.err, HasSubstr("damaged.journal:1:"));
     }
@@ -105,22 +102,19 @@ double number_after(const std::string& text, const std::string& words) {
 
 // An upper bound is rounded up when it is printed, a lower one down, and noise up.
 TEST_F(Prices, NoPrintedPriceIsBelowTheExactOne) {
-  const auto run = train({"--steps", "1", "--noise-multiplier", "1.7"});
+  const auto run = train({"--steps 1 --noise-multiplier 1.7"});
   ASSERT_EQ(run.code, 0) << run.err;
   const double exact = record()["epsilon_spent"];
   EXPECT_GE(number_after(run.out, "epsilon "), exact) << run.out;
   EXPECT_GE(number_after(run.err, "the plan costs epsilon "), exact) << run.err;
-  const auto told = sotto({"account", "--journal", model_ + ".journal"});
+  const auto told = sotto({"account --journal", model_ + ".journal"});
   EXPECT_GE(number_after(told.out, "epsilon "), exact) << told.out;
   EXPECT_GE(number_after(sotto({"verify", record_}).out, "its price"), exact);
 
   for (int k = 1; k <= 20; ++k) {
     const std::string event = "gaussian(" + std::to_string(0.3 + 0.17 * k) + ")";
-    const std::vector<std::string> ask = {
-        "account", "--event", event, "--neighbours", "zero-out", "--delta", "1e-5"};
-    auto as_json = ask;
-    as_json.emplace_back("--json");
-    const auto answer = json::parse(sotto(as_json).out)["accountants"][0];
+    const Words ask = {"account --event", event, "--neighbours zero-out --delta 1e-5"};
+    const auto answer = json::parse(sotto(ask + "--json").out)["accountants"][0];
     const std::string row = sotto(ask).out;
     std::istringstream words(row.substr(row.find("\ngaussian ") + 10));
     double upper = 0, lower = 0;
@@ -133,25 +127,16 @@ TEST_F(Prices, NoPrintedPriceIsBelowTheExactOne) {
 TEST(CalibratedNoise, AsPrintedStillMeetsItsTarget) {
   for (int k = 1; k <= 20; ++k) {
     const std::string epsilon = std::to_string(0.2 + 0.31 * k);
-    const auto found = sotto({"calibrate",
-                              "--event",
-                              "repeat(10, gaussian(z))",
-                              "--neighbours",
-                              "zero-out",
-                              "--epsilon",
+    const auto found = sotto({"calibrate --event",
+                              std::string("repeat(10, gaussian(z))"),
+                              "--neighbours zero-out --epsilon",
                               epsilon,
-                              "--delta",
-                              "1e-5"});
+                              "--delta 1e-5"});
     ASSERT_EQ(found.code, 0) << found.err;
     const std::string z = found.out.substr(17, found.out.find(' ', 17) - 17);
-    const auto spent = sotto({"account",
-                              "--event",
+    const auto spent = sotto({"account --event",
                               "repeat(10, gaussian(" + z + "))",
-                              "--neighbours",
-                              "zero-out",
-                              "--delta",
-                              "1e-5",
-                              "--json"});
+                              "--neighbours zero-out --delta 1e-5 --json"});
     EXPECT_LE(json::parse(spent.out)["accountants"][0]["epsilon_upper"].get<double>(),
               std::stod(epsilon))
         << z;
@@ -164,15 +149,8 @@ TEST(CalibratedNoise, MayStandOnlyWhereAnyNumberCan) {
                             "fixed_size(1, z, gaussian(1))",
                             "poisson(0.5/z, gaussian(10))",
                             "poisson(z, gaussian(1))"}) {
-    const auto refused = sotto({"calibrate",
-                                "--event",
-                                event,
-                                "--neighbours",
-                                "zero-out",
-                                "--epsilon",
-                                "1",
-                                "--delta",
-                                "1e-5"});
+    const auto refused =
+        sotto({"calibrate --event", event, "--neighbours zero-out --epsilon 1 --delta 1e-5"});
     EXPECT_EQ(refused.code, 2) << event << refused.out;
     EXPECT_THAT(refused.err, HasSubstr("z")) << event;
     EXPECT_THAT(refused.err, Not(HasSubstr("internal"))) << event;
@@ -189,7 +167,7 @@ void collect_keys(const json& value, std::vector<std::string>& keys) {
 
 TEST_F(Prices, NothingThatAPrivateRunLeavesTellsTheTime) {
   const std::string page = dir_.file("run.html");
-  const auto run = train({"--epsilon", "1", "--steps", "50", "--report", page});
+  const auto run = train({"--epsilon 1 --steps 50 --report", page});
   ASSERT_EQ(run.code, 0) << run.err;
   std::vector<std::string> keys;
   collect_keys(record(), keys);
@@ -199,7 +177,7 @@ TEST_F(Prices, NothingThatAPrivateRunLeavesTellsTheTime) {
   EXPECT_THAT(TempDir::read(page), AllOf(Not(HasSubstr("UTC")), Not(HasSubstr("training time"))));
   EXPECT_THAT(run.out + run.err, AllOf(Not(HasSubstr("seconds")), Not(HasSubstr("a second"))));
 
-  const auto unsafe = train({"--epsilon", "1", "--steps", "50", "--unsafe-diagnostics"});
+  const auto unsafe = train({"--epsilon 1 --steps 50 --unsafe-diagnostics"});
   EXPECT_THAT(unsafe.err, HasSubstr("NOT private: loaded in"));
   EXPECT_THAT(unsafe.out, Not(HasSubstr("loaded in")));
 }
@@ -209,32 +187,23 @@ TEST_F(Prices, TestRowsAreNeverTheTrainingRows) {
   fs::create_hard_link(data_, dir_.file("hard.svm"));
   for (const std::string& name :
        {data_, dir_.file("link.svm"), dir_.file("hard.svm"), dir_.file("./d.svm")}) {
-    const auto run = train({"--epsilon", "1", "--test", name});
+    const auto run = train({"--epsilon 1 --test", name});
     EXPECT_EQ(run.code, 2) << name;
     EXPECT_THAT(run.err, AllOf(HasSubstr("--test"), HasSubstr("must be public")));
     EXPECT_FALSE(fs::exists(model_ + ".journal")) << "nothing was charged";
   }
-  EXPECT_EQ(train({"--method", "gd", "--test", data_}).code, 0) << "claims nothing";
+  EXPECT_EQ(train({"--method gd --test", data_}).code, 0) << "claims nothing";
   const std::string other = dir_.write("test.svm", small_libsvm(40));
-  ASSERT_EQ(train({"--epsilon", "1", "--test", other}).code, 0);
+  ASSERT_EQ(train({"--epsilon 1 --test", other}).code, 0);
   EXPECT_EQ(record()["privacy"]["test_declared_public"], true);
   EXPECT_EQ(json::parse(TempDir::read(model_))["privacy"]["test_declared_public"], true);
-  ASSERT_EQ(train({"--epsilon", "1"}).code, 0);
+  ASSERT_EQ(train({"--epsilon 1"}).code, 0);
   EXPECT_EQ(record()["privacy"]["test_declared_public"], false);
 }
 
 TEST_F(Prices, APartOfTheTrainingDataIsNoTestSetEither) {
   const std::string parts = data_ + "," + dir_.write("labels", "");
-  const auto run = sotto({"train",
-                          "--model",
-                          "mnist-cnn",
-                          "--format",
-                          "idx",
-                          "--epsilon",
-                          "1",
-                          "--delta",
-                          "1e-5",
-                          "--test",
+  const auto run = sotto({"train --model mnist-cnn --format idx --epsilon 1 --delta 1e-5 --test",
                           dir_.write("others", "") + "," + dir_.file("labels"),
                           parts,
                           model_});
@@ -244,19 +213,17 @@ TEST_F(Prices, APartOfTheTrainingDataIsNoTestSetEither) {
 
 TEST_F(Prices, AnAuditInOneRunSaysThatNothingCoversIt) {
   const std::string page = dir_.file("audit.html");
-  std::vector<std::string> words = {
-      "audit",      "--one-run", "--journal",  dir_.file("audit.journal"),
-      "--method",   "dp-gd",     "--epsilon",  "1",
-      "--delta",    "1e-5",      "--dim",      "2",
-      "--steps",    "20",        "--canaries", "20",
-      "--row-norm", "1",         "--report",   page,
-      data_};
+  const Words words = {"audit --one-run --journal",
+                       dir_.file("audit.journal"),
+                       "--method dp-gd --epsilon 1 --delta 1e-5 --dim 2 --steps 20 --canaries 20 "
+                       "--row-norm 1 --report",
+                       page,
+                       data_};
   const auto run = sotto(words);
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, ::testing::StartsWith("NOT private: not covered by any charge"));
   EXPECT_THAT(TempDir::read(page), AllOf(HasSubstr("NOT PRIVATE"), HasSubstr("no charge covers")));
-  words.push_back("--json");
-  const auto object = json::parse(sotto(words).out);
+  const auto object = json::parse(sotto(words + "--json").out);
   EXPECT_EQ(object["private"], false);
   EXPECT_THAT(object["warning"].get<std::string>(), HasSubstr("not covered by any charge"));
 }
@@ -265,7 +232,7 @@ TEST(Version01, JournalsAreRestatedWithAWarning) {
   const std::vector<std::pair<std::string, double>> true_prices = {
       {"filter.journal", 3}, {"interrupted.journal", 2}, {"killed.journal", 2}};
   for (const auto& [name, epsilon] : true_prices) {
-    const auto run = sotto({"account", "--journal", golden(name), "--json"});
+    const auto run = sotto({"account --journal", golden(name), "--json"});
     ASSERT_EQ(run.code, 0) << run.err;
     const auto told = json::parse(run.out)["runs"][0];
     EXPECT_NEAR(told["epsilon_upper"].get<double>(), epsilon, 1e-5) << name;

@@ -13,26 +13,22 @@ namespace {
 
 const std::string kExamples = std::string(SOTTO_SOURCE_DIR) + "/examples/";
 
+/// What a run says, with these files and options.
+nlohmann::json trained(const Words& words) {
+  const auto run = sotto("train --json --seed 1" + words);
+  EXPECT_EQ(run.code, 0) << run.err;
+  return nlohmann::json::parse(run.out);
+}
+
 TEST(RealData, AdultFromCsvAndSchema) {
   SOTTO_NEEDS_DATA("uci/adult.data.gz");
   const TempDir dir;
-  const auto run = sotto({"train",
-                          "--epsilon",
-                          "1",
-                          "--delta",
-                          "1e-6",
-                          "--bias",
-                          "--schema",
-                          kExamples + "adult.toml",
-                          "--test",
-                          shared_data("uci/adult.test.gz"),
-                          "--json",
-                          "--seed",
-                          "1",
-                          shared_data("uci/adult.data.gz"),
-                          dir.file("model.json")});
-  ASSERT_EQ(run.code, 0) << run.err;
-  const auto json = nlohmann::json::parse(run.out);
+  const auto json = trained({"--epsilon 1 --delta 1e-6 --bias --schema",
+                             kExamples + "adult.toml",
+                             "--test",
+                             shared_data("uci/adult.test.gz"),
+                             shared_data("uci/adult.data.gz"),
+                             dir.file("model.json")});
   EXPECT_LE(json["epsilon_spent"].get<double>(), 1);
   EXPECT_GT(json["test"]["accuracy"].get<double>(), 0.82) << "the majority class alone is 0.764";
   const auto predict = sotto({"predict",
@@ -47,21 +43,10 @@ TEST(RealData, AdultFromCsvAndSchema) {
 TEST(RealData, DiabetesProtectsPersonsNotStays) {
   SOTTO_NEEDS_DATA("uci/diabetic_data.csv.gz");
   const TempDir dir;
-  const auto run = sotto({"train",
-                          "--epsilon",
-                          "1",
-                          "--delta",
-                          "1e-6",
-                          "--bias",
-                          "--schema",
-                          kExamples + "diabetes.toml",
-                          "--json",
-                          "--seed",
-                          "1",
-                          shared_data("uci/diabetic_data.csv.gz"),
-                          dir.file("model.json")});
-  ASSERT_EQ(run.code, 0) << run.err;
-  const auto privacy = nlohmann::json::parse(run.out)["privacy"];
+  const auto privacy = trained({"--epsilon 1 --delta 1e-6 --bias --schema",
+                                kExamples + "diabetes.toml",
+                                shared_data("uci/diabetic_data.csv.gz"),
+                                dir.file("model.json")})["privacy"];
   EXPECT_EQ(privacy["unit"], "patient_nbr");
   EXPECT_EQ(privacy["public_n"], 71518) << "persons, not the 101,766 stays";
 }
@@ -69,33 +54,8 @@ TEST(RealData, DiabetesProtectsPersonsNotStays) {
 TEST(RealData, A9aInOneCommand) {
   SOTTO_NEEDS_DATA("libsvm/a9a.gz");
   const TempDir dir;
-  const auto run = sotto({"train",
-                          "--method",
-                          "dp-gd",
-                          "--loss",
-                          "logistic",
-                          "--regularizer",
-                          "nonconvex:1e-3",
-                          "--row-norm",
-                          "3.7417",
-                          "--dim",
-                          "123",
-                          "--epsilon",
-                          "0.2",
-                          "--delta",
-                          "1e-5",
-                          "--neighbours",
-                          "replace-one",
-                          "--test",
-                          shared_data("libsvm/a9a.t.gz"),
-                          "--json",
-                          "--seed",
-                          "1",
-                          shared_data("libsvm/a9a.gz"),
-                          dir.file("model.json")});
-  ASSERT_EQ(run.code, 0) << run.err;
   // One run; the mean of twenty is held against 0.356 in tests/slow.
-  EXPECT_LT(nlohmann::json::parse(run.out)["test"]["objective"].get<double>(), 0.38);
+  EXPECT_LT(trained(a9a_words() + dir.file("model.json"))["test"]["objective"].get<double>(), 0.38);
 }
 
 }  // namespace

@@ -21,12 +21,10 @@ using ::testing::Not;
 
 class Report : public ::testing::Test {
  protected:
-  CommandResult train(std::vector<std::string> more, const std::string& prefix = "") const {
-    std::vector<std::string> arguments = {
-        "train", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1", "--dim", "2", "-q"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    arguments.insert(arguments.end(), {data_, dir_.file("model.json")});
-    return sotto(arguments, prefix);
+  CommandResult train(const Words& more, const std::string& prefix = "") const {
+    return sotto("train --epsilon 1 --delta 1e-4 --row-norm 1 --dim 2 -q" + more +
+                     Words{data_, dir_.file("model.json")},
+                 prefix);
   }
   json record(const std::string& name) const { return json::parse(TempDir::read(dir_.file(name))); }
   bool exists(const std::string& name) const { return std::filesystem::exists(dir_.file(name)); }
@@ -37,8 +35,7 @@ class Report : public ::testing::Test {
 };
 
 TEST_F(Report, TheRecordHoldsWhatAReportNeeds) {
-  const auto run =
-      train({"--test", test_, "--record", dir_.file("run.json"), "--loss", "logistic"});
+  const auto run = train({"--test", test_, "--record", dir_.file("run.json"), "--loss logistic"});
   ASSERT_EQ(run.code, 0) << run.err;
   const json record = this->record("run.json");
   EXPECT_EQ(record["command"][0], "train");
@@ -83,7 +80,7 @@ TEST_F(Report, TrainWritesAReport) {
 }
 
 TEST_F(Report, MarksUnsafeRuns) {
-  const auto run = train({"--unsafe-diagnostics", "--report", dir_.file("run.html")});
+  const auto run = train({"--unsafe-diagnostics --report", dir_.file("run.html")});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(TempDir::read(dir_.file("run.html")),
               AllOf(HasSubstr("class=\"banner danger\""),
@@ -101,7 +98,7 @@ TEST_F(Report, EveryKindOfMethodHasOne) {
 
 TEST_F(Report, ComparesRecords) {
   ASSERT_EQ(train({"--record", dir_.file("a.json")}).code, 0);
-  ASSERT_EQ(train({"--method", "dp-sgd", "--record", dir_.file("b.json")}).code, 0);
+  ASSERT_EQ(train({"--method dp-sgd --record", dir_.file("b.json")}).code, 0);
   const auto one = sotto({"report", dir_.file("a.json")});
   ASSERT_EQ(one.code, 0) << one.err;
   EXPECT_THAT(one.out, HasSubstr("a.html written"));
@@ -131,7 +128,7 @@ TEST_F(Report, Mistakes) {
   EXPECT_EQ(sotto({"report"}).code, 2);
   EXPECT_EQ(sotto({"report", dir_.file("none.json")}).code, 6);
   EXPECT_EQ(sotto({"report", dir_.write("cut.json", "{\"sotto_run\":")}).code, 3);
-  const auto unwritable = train({"--report", "/no/such/folder/run.html"});
+  const auto unwritable = train({"--report /no/such/folder/run.html"});
   EXPECT_EQ(unwritable.code, 6);
   EXPECT_FALSE(exists("model.json.journal")) << "a wrong path must not cost budget";
   const auto other_kind = train({"--plot", dir_.file("run.pdf")});
@@ -161,7 +158,7 @@ TEST_F(Report, Plots) {
 }
 
 /// Everything that the program writes to a terminal of 80 columns.
-std::string on_a_terminal(const std::vector<std::string>& arguments, const char* terminal) {
+std::string on_a_terminal(const Words& arguments, const char* terminal) {
   winsize size{};
   size.ws_row = 24;
   size.ws_col = 80;
@@ -188,17 +185,8 @@ std::string on_a_terminal(const std::vector<std::string>& arguments, const char*
 }
 
 TEST_F(Report, ATerminalShowsTheRunLive) {
-  std::vector<std::string> command = {"train",
-                                      "--epsilon",
-                                      "1",
-                                      "--delta",
-                                      "1e-4",
-                                      "--row-norm",
-                                      "1",
-                                      "--dim",
-                                      "2",
-                                      data_,
-                                      dir_.file("m.json")};
+  const Words command = {
+      "train --epsilon 1 --delta 1e-4 --row-norm 1 --dim 2", data_, dir_.file("m.json")};
   const std::string shown = on_a_terminal(command, "xterm");
   EXPECT_THAT(shown,
               AllOf(HasSubstr("dp-gd [##"),
@@ -206,8 +194,7 @@ TEST_F(Report, ATerminalShowsTheRunLive) {
                     HasSubstr("released gradient norm")));
   EXPECT_THAT(on_a_terminal(command, "dumb"),
               AllOf(HasSubstr("dp-gd [##"), Not(HasSubstr("released gradient norm"))));
-  command.insert(command.begin() + 1, "--quiet");
-  EXPECT_THAT(on_a_terminal(command, "xterm"), Not(HasSubstr("dp-gd [##")));
+  EXPECT_THAT(on_a_terminal(command + "--quiet", "xterm"), Not(HasSubstr("dp-gd [##")));
 }
 
 }  // namespace

@@ -20,25 +20,25 @@ using ::testing::Not;
 const std::string kSource = SOTTO_SOURCE_DIR;
 
 TEST(Reproduce, ListsWhatThereIs) {
-  const auto run = sotto({"reproduce", "list"});
+  const auto run = sotto({"reproduce list"});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, AllOf(HasSubstr("srm-table2"), HasSubstr("adp-fig2")));
 }
 
 TEST(Reproduce, UnknownNamesAndMissingDataSayWhatToDo) {
-  const auto unknown = sotto({"reproduce", "nothing-at-all"});
+  const auto unknown = sotto({"reproduce nothing-at-all"});
   EXPECT_EQ(unknown.code, 2);
   EXPECT_THAT(unknown.err, HasSubstr("sotto reproduce list"));
   const TempDir dir;
   const auto missing =
-      sotto({"reproduce", "srm-table2", "--quick", "--data", dir.file(""), "--out", dir.file("o")});
+      sotto({"reproduce srm-table2 --quick --data", dir.file(""), "--out", dir.file("o")});
   EXPECT_EQ(missing.code, 6);
   EXPECT_THAT(missing.err, AllOf(HasSubstr("a9a.gz"), HasSubstr("--data")));
 }
 
 TEST(Reproduce, WritesResultsAndPages) {
   const TempDir dir;
-  const auto run = sotto({"reproduce", "nonstationary-fig3", "--quick", "--out", dir.file("out")});
+  const auto run = sotto({"reproduce nonstationary-fig3 --quick --out", dir.file("out")});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto json = nlohmann::json::parse(TempDir::read(dir.file("out/nonstationary-fig3.json")));
   EXPECT_EQ(json["command"], "sotto reproduce nonstationary-fig3 --quick");
@@ -68,7 +68,7 @@ TEST(Reproduce, TheDocumentsComeFromTheCommittedResults) {
     results += json ? 1 : 0;
   }
   ASSERT_GT(results, 0);
-  const auto run = sotto({"reproduce", "--render", copy.string()});
+  const auto run = sotto({"reproduce --render", copy.string()});
   ASSERT_EQ(run.code, 0) << run.err;
   int made = 0;
   for (const auto& entry : fs::directory_iterator(kStudies)) {

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <chrono>
 #include <filesystem>
@@ -17,6 +16,7 @@
 
 #include "tests/support/child.hpp"
 #include "tests/support/command.hpp"
+#include "tests/support/gzip.hpp"
 
 namespace sotto::testing {
 namespace {
@@ -27,14 +27,11 @@ using ::testing::HasSubstr;
 
 class Resources : public ::testing::Test {
  protected:
-  std::vector<std::string> train(const std::vector<std::string>& more) const {
-    std::vector<std::string> words = {"train", "--delta", "1e-5", "--dim", "2", "--quiet"};
-    words.insert(words.end(), more.begin(), more.end());
-    words.insert(words.end(), {rows_, dir_.file("model.json")});
-    return words;
+  Words train(const Words& more) const {
+    return "train --delta 1e-5 --dim 2 --quiet" + more + Words{rows_, dir_.file("model.json")};
   }
   /// Refused with this code, and nothing was charged.
-  void expect_refused(const std::vector<std::string>& words, int code) const {
+  void expect_refused(const Words& words, int code) const {
     const auto result = sotto(words);
     EXPECT_EQ(result.code, code) << words[6] << words[7] << result.err;
     EXPECT_THAT(result.err, HasSubstr("sotto: "));
@@ -49,53 +46,33 @@ class Resources : public ::testing::Test {
 
 TEST_F(Resources, NumbersAreRefusedBeforeAnythingIsCharged) {
   for (const char* norm : {"1e308", "1e-300", "-1", "inf", "nan"})
-    expect_refused(train({"--row-norm", norm, "--epsilon", "1"}), 2);
-  for (const std::vector<std::string>& more :
-       std::vector<std::vector<std::string>>{{"--clip-radius", "1e-300"},
-                                             {"--clip", "1e300"},
-                                             {"--step-size", "1e300"},
-                                             {"--threads", "100000"},
-                                             {"--threads", "-1"}}) {
-    std::vector<std::string> words = {
-        more[0], more[1], "--method", "dp-sgd", "--row-norm", "1.5", "--epsilon", "1"};
-    expect_refused(train(words), 2);
-  }
+    expect_refused(train({"--row-norm", norm, "--epsilon 1"}), 2);
+  for (const Words& more : std::vector<Words>{{"--clip-radius 1e-300"},
+                                              {"--clip 1e300"},
+                                              {"--step-size 1e300"},
+                                              {"--threads 100000"},
+                                              {"--threads -1"}})
+    expect_refused(train(more + "--method dp-sgd --row-norm 1.5 --epsilon 1"), 2);
   for (const char* noise : {"1e-300", "1e-61", "1e300", "inf", "nan", "0", "-1"})
-    expect_refused(train({"--noise-multiplier", noise, "--method", "dp-sgd", "--row-norm", "1.5"}),
-                   2);
-  expect_refused(train({"--noise-multiplier", "1e20", "--method", "dp-sgd", "--row-norm", "1.5"}),
-                 4);
+    expect_refused(train({"--noise-multiplier", noise, "--method dp-sgd --row-norm 1.5"}), 2);
+  expect_refused(train({"--noise-multiplier 1e20 --method dp-sgd --row-norm 1.5"}), 4);
   const std::string vertices = dir_.write("v.txt", "1e308 0\n0 1\n");
-  expect_refused(train({"--constraint",
-                        "polytope:" + vertices,
-                        "--method",
-                        "dp-fw-l1",
-                        "--row-norm",
-                        "1.5",
-                        "--epsilon",
-                        "1"}),
-                 3);
+  expect_refused(
+      train(
+          {"--constraint", "polytope:" + vertices, "--method dp-fw-l1 --row-norm 1.5 --epsilon 1"}),
+      3);
 }
 
 // As many weights as memory can't hold: said before the journal has a charge.
 TEST_F(Resources, MoreFeaturesThanMemory) {
   const std::string rows = dir_.write("wide.svm", "+1 2147483645:1\n-1 1:1\n");
   for (const char* method : {"dp-gd", "dp-sgd", "dp-fw-l1"}) {
-    std::vector<std::string> words = {"train",
-                                      "--method",
-                                      method,
-                                      "--epsilon",
-                                      "1",
-                                      "--delta",
-                                      "1e-5",
-                                      "--row-norm",
-                                      "1",
-                                      "--dim",
-                                      "2147483645",
-                                      rows,
-                                      dir_.file("model.json")};
-    if (std::string(method) == "dp-fw-l1")
-      words.insert(words.begin() + 1, {"--constraint", "l1:1"});
+    Words words = {"train --method",
+                   method,
+                   "--epsilon 1 --delta 1e-5 --row-norm 1 --dim 2147483645",
+                   rows,
+                   dir_.file("model.json")};
+    if (std::string(method) == "dp-fw-l1") words += "--constraint l1:1";
     const auto result = sotto(words, "ulimit -v 8000000;");
     EXPECT_THAT(result.code, AnyOf(2, 6)) << result.err;
     EXPECT_FALSE(fs::exists(dir_.file("model.json.journal"))) << method;
@@ -104,27 +81,11 @@ TEST_F(Resources, MoreFeaturesThanMemory) {
 
 // More than a choice of coordinates can carry, though memory could.
 TEST_F(Resources, MoreCoordinatesThanAChoiceCarries) {
-  const auto words = std::vector<std::string>{"train",
-                                              "--constraint",
-                                              "l1:1",
-                                              "--method",
-                                              "dp-fw-l1",
-                                              "--selection",
-                                              "exponential",
-                                              "--steps",
-                                              "2",
-                                              "--epsilon",
-                                              "1",
-                                              "--delta",
-                                              "1e-5",
-                                              "--row-norm",
-                                              "1",
-                                              "--dim",
-                                              "33554433",
-                                              "--threads",
-                                              "1",
-                                              rows_,
-                                              dir_.file("model.json")};
+  const auto words = Words{
+      "train --constraint l1:1 --method dp-fw-l1 --selection exponential --steps 2 --epsilon 1 "
+      "--delta 1e-5 --row-norm 1 --dim 33554433 --threads 1",
+      rows_,
+      dir_.file("model.json")};
   expect_refused(words, 2);
 }
 
@@ -137,30 +98,15 @@ TEST_F(Resources, AccountantsAnswerOrRefuseInTime) {
                             "repeat(100, poisson(0.01, gaussian(1)))",
                             "fixed_size(10, 1000, gaussian(1e-200))",
                             "gaussian(1)"})
-    for (const std::vector<std::string>& at :
-         std::vector<std::vector<std::string>>{{"--epsilon", "0"},
-                                               {"--epsilon", "1e300"},
-                                               {"--delta", "1e-5"},
-                                               {"--delta", "1e-300"},
-                                               {"--delta", "0"}}) {
+    for (const Words& at : std::vector<Words>{{"--epsilon 0"},
+                                              {"--epsilon 1e300"},
+                                              {"--delta 1e-5"},
+                                              {"--delta 1e-300"},
+                                              {"--delta 0"}}) {
       const auto result =
-          sotto({"account", "--accountant", "all", at[0], at[1], "--event", event}, "ulimit -t 3;");
+          sotto("account --accountant all" + at + Words{"--event", event}, "ulimit -t 3;");
       EXPECT_THAT(result.code, AnyOf(0, 2, 3, 4)) << event << at[0] << at[1] << result.err;
     }
-}
-
-std::string gzip(const std::string& text) {
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&stream, text.size()) + 64, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
 }
 
 // 3 MB that become 3 GB, in less memory than that.
@@ -170,57 +116,53 @@ TEST_F(Resources, AGzipBombIsRefused) {
   for (int k = 0; k < 192; ++k) bomb += member;
   const std::string path = dir_.write("bomb.svm.gz", bomb + gzip("+1 1:1\n"));
   ASSERT_LT(fs::file_size(path), 4'000'000U);
-  const auto result = sotto({"data", "info", "--dim", "2", path});
+  const auto result = sotto({"data info --dim 2", path});
   EXPECT_EQ(result.code, 3) << result.err;
   EXPECT_THAT(result.err, HasSubstr("--max-unpacked"));
 }
 
 TEST_F(Resources, LimitsCanBeRaisedAndLowered) {
   const std::string packed = dir_.write("rows.svm.gz", gzip(small_libsvm()));
-  const auto info = [&](const std::vector<std::string>& more, const std::string& path) {
-    std::vector<std::string> words = {"data", "info", "--dim", "2"};
-    words.insert(words.end(), more.begin(), more.end());
-    words.push_back(path);
-    return sotto(words).code;
+  const auto info = [&](const Words& more, const std::string& path) {
+    return sotto("data info --dim 2" + more + path).code;
   };
   EXPECT_EQ(info({}, packed), 0);
-  EXPECT_EQ(info({"--max-unpacked", "1KB"}, packed), 3);
-  EXPECT_EQ(info({"--max-unpacked", "1MB"}, packed), 0);
-  EXPECT_EQ(info({"--max-file", "1KB"}, rows_), 3);
-  EXPECT_EQ(info({"--max-file", "200GB", "--max-line", "1GB", "--max-field", "1GB"}, rows_), 0);
-  EXPECT_EQ(info({"--max-line", "10"}, rows_), 3);
-  EXPECT_EQ(info({"--max-line", "none"}, rows_), 2);
-  EXPECT_EQ(info({"--max-line", "0"}, rows_), 2);
-  EXPECT_EQ(info({"--max-file", "-1"}, rows_), 2);
-  ASSERT_EQ(sotto(train({"--epsilon", "1", "--row-norm", "1.5", "--max-line", "1MB"})).code, 0);
-  EXPECT_EQ(
-      sotto({"predict", "--max-line", "10", rows_, dir_.file("model.json"), dir_.file("p")}).code,
-      3);
+  EXPECT_EQ(info({"--max-unpacked 1KB"}, packed), 3);
+  EXPECT_EQ(info({"--max-unpacked 1MB"}, packed), 0);
+  EXPECT_EQ(info({"--max-file 1KB"}, rows_), 3);
+  EXPECT_EQ(info({"--max-file 200GB --max-line 1GB --max-field 1GB"}, rows_), 0);
+  EXPECT_EQ(info({"--max-line 10"}, rows_), 3);
+  EXPECT_EQ(info({"--max-line none"}, rows_), 2);
+  EXPECT_EQ(info({"--max-line 0"}, rows_), 2);
+  EXPECT_EQ(info({"--max-file -1"}, rows_), 2);
+  ASSERT_EQ(sotto(train({"--epsilon 1 --row-norm 1.5 --max-line 1MB"})).code, 0);
+  EXPECT_EQ(sotto({"predict --max-line 10", rows_, dir_.file("model.json"), dir_.file("p")}).code,
+            3);
 }
 
 /// Whatever is named where a file is read: a message, in time and in little memory.
 TEST_F(Resources, StrangeInputs) {
   fs::create_symlink(dir_.file("loop"), dir_.file("loop"));
   const std::string model = dir_.file("model.json");
-  ASSERT_EQ(sotto(train({"--epsilon", "1", "--row-norm", "1.5"})).code, 0);
-  const std::vector<std::string> budget = {"--epsilon", "1", "--delta", "1e-5", "--dim", "2"};
+  ASSERT_EQ(sotto(train({"--epsilon 1 --row-norm 1.5"})).code, 0);
+  const Words budget = {"--epsilon 1 --delta 1e-5 --dim 2"};
   for (const std::string& name : {std::string("/dev/zero"),
                                   dir_.file(std::string(300, 'a')),
                                   dir_.file(std::string(5000, 'a')),
                                   dir_.file("loop"),
                                   rows_ + "/below",
                                   dir_.file("")}) {
-    const std::vector<std::vector<std::string>> commands = {
+    const std::vector<Words> commands = {
         {"predict", name, model, dir_.file("p")},
         {"predict", rows_, name, dir_.file("p")},
         {"verify", name},
-        {"account", "--journal", name},
-        {"report", "--out", dir_.file("r.html"), name},
+        {"account --journal", name},
+        {"report --out", dir_.file("r.html"), name},
         {"export", name, dir_.file("m.onnx")},
-        {"data", "info", "--dim", "2", name},
-        {"data", "info", "--schema", name, rows_},
-        {"train", "--config", name, rows_, dir_.file("m2.json")},
-        {"audit", "--method", "dp-gd", "--epsilon", "1", "--delta", "1e-5", "--resume", name}};
+        {"data info --dim 2", name},
+        {"data info --schema", name, rows_},
+        {"train --config", name, rows_, dir_.file("m2.json")},
+        {"audit --method dp-gd --epsilon 1 --delta 1e-5 --resume", name}};
     for (const auto& words : commands) {
       const auto result = sotto(words, "ulimit -t 20;");
       EXPECT_THAT(result.code, AnyOf(2, 3, 6)) << words[0] << " " << name << result.err;
@@ -238,16 +180,15 @@ TEST_F(Resources, LittleMemory) {
   dir_.write("rows.svm", rows);
   int refused = 0;
   for (int kilobytes = 36'000; kilobytes <= 120'000; kilobytes += 6'000) {
-    const auto result = sotto(
-        train({"--method", "dp-sgd", "--row-norm", "1.5", "--epsilon", "1", "--threads", "2"}),
-        "ulimit -v " + std::to_string(kilobytes) + ";");
+    const auto result = sotto(train({"--method dp-sgd --row-norm 1.5 --epsilon 1 --threads 2"}),
+                              "ulimit -v " + std::to_string(kilobytes) + ";");
     constexpr int kNotLoaded = 127;  // the libraries alone need more
     EXPECT_THAT(result.code, AnyOf(0, 6, kNotLoaded)) << kilobytes << result.err;
     if (result.code == 6) {
       ++refused;
       EXPECT_THAT(result.err, AnyOf(HasSubstr("memory"), HasSubstr("the system refuses")));
     }
-    const auto told = sotto({"account", "--journal", dir_.file("model.json.journal")});
+    const auto told = sotto({"account --journal", dir_.file("model.json.journal")});
     EXPECT_THAT(told.code, AnyOf(0, 6)) << told.err;
     fs::remove(dir_.file("model.json"));
     fs::remove(dir_.file("model.json.journal"));
@@ -258,7 +199,7 @@ TEST_F(Resources, LittleMemory) {
 #endif
 
 /// The program as a user who may start no further thread; its exit code.
-int without_threads(const std::vector<std::string>& arguments) {
+int without_threads(const Words& arguments) {
   const pid_t child = ::fork();
   if (child == 0) {
     const rlimit none{1, 1};
@@ -285,8 +226,7 @@ TEST_F(Resources, NoThreads) {
   std::string rows;
   for (int k = 0; k < 100; ++k) rows += small_libsvm();
   dir_.write("rows.svm", rows);
-  const auto words =
-      train({"--method", "dp-sgd", "--row-norm", "1.5", "--epsilon", "1", "--threads", "4"});
+  const auto words = train({"--method dp-sgd --row-norm 1.5 --epsilon 1 --threads 4"});
   const int code = without_threads(words);
   if (code == 97 || code == 98) GTEST_SKIP() << "the program can't be started as another user";
   EXPECT_EQ(code, 6);
@@ -301,14 +241,8 @@ TEST_F(Resources, TwoSignalsLeaveNoTemporaryFile) {
       if (entry.path().filename().string().starts_with(".sotto-")) return true;
     return false;
   };
-  const pid_t child = started({SOTTO_BINARY,
-                               "data",
-                               "make",
-                               "--rows",
-                               "100000",
-                               "--dim",
-                               "100",
-                               "linear",
+  const pid_t child = started({std::string(SOTTO_BINARY),
+                               "data make --rows 100000 --dim 100 linear",
                                dir_.file("made.svm")});
   ASSERT_TRUE(wait_until(temporary)) << "it was writing";
   ::kill(child, SIGTERM);

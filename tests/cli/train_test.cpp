@@ -19,13 +19,10 @@ using ::testing::Not;
 
 class Train : public ::testing::Test {
  protected:
-  std::vector<std::string> command(std::vector<std::string> more = {}) const {
-    std::vector<std::string> arguments = {
-        "train", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1", "--dim", "2"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    arguments.insert(arguments.end(), {data_, model_});
-    return arguments;
+  Words command(const Words& more = {}) const {
+    return "train --epsilon 1 --delta 1e-4 --row-norm 1 --dim 2" + more + Words{data_, model_};
   }
+  nlohmann::json model() const { return nlohmann::json::parse(TempDir::read(model_)); }
   bool model_exists() const { return std::filesystem::exists(model_); }
 
   TempDir dir_;
@@ -38,8 +35,7 @@ TEST_F(Train, WritesAModelThatCarriesItsPrivacyStatement) {
   const auto run = sotto(command({"--record", dir_.file("run.json"), "--test", test_}));
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, AllOf(HasSubstr("dp-gd:"), HasSubstr("epsilon"), HasSubstr("Accuracy =")));
-  const auto model = nlohmann::json::parse(TempDir::read(model_));
-  const auto& privacy = model["privacy"];
+  const auto privacy = model()["privacy"];
   EXPECT_LE(privacy["epsilon"].get<double>(), 1);
   EXPECT_GT(privacy["epsilon"].get<double>(), 0.99);
   EXPECT_EQ(privacy["delta"], 1e-4);
@@ -53,8 +49,7 @@ TEST_F(Train, WritesAModelThatCarriesItsPrivacyStatement) {
 }
 
 TEST_F(Train, JsonHasWhatScriptsNeed) {
-  const auto run =
-      sotto(command({"--json", "--seed", "3", "--unsafe-diagnostics", "--test", test_}));
+  const auto run = sotto(command({"--json --seed 3 --unsafe-diagnostics --test", test_}));
   ASSERT_EQ(run.code, 0) << run.err;
   const auto json = nlohmann::json::parse(run.out);
   for (const char* key : {"method", "epsilon_spent", "delta", "neighbours", "steps", "passes"})
@@ -69,19 +64,19 @@ TEST_F(Train, JsonHasWhatScriptsNeed) {
 }
 
 TEST_F(Train, ASeedRepeatsForAnyNumberOfThreadsAndNoSeedDoesNot) {
-  ASSERT_EQ(sotto(command({"--seed", "3", "--threads", "1"})).code, 0);
-  const auto first = nlohmann::json::parse(TempDir::read(model_))["weights"];
-  ASSERT_EQ(sotto(command({"--seed", "3", "--threads", "4"})).code, 0);
-  EXPECT_EQ(nlohmann::json::parse(TempDir::read(model_))["weights"], first);
+  ASSERT_EQ(sotto(command({"--seed 3 --threads 1"})).code, 0);
+  const auto first = model()["weights"];
+  ASSERT_EQ(sotto(command({"--seed 3 --threads 4"})).code, 0);
+  EXPECT_EQ(model()["weights"], first);
   ASSERT_EQ(sotto(command()).code, 0);
-  EXPECT_NE(nlohmann::json::parse(TempDir::read(model_))["weights"], first);
+  EXPECT_NE(model()["weights"], first);
 }
 
 TEST_F(Train, EveryMethodAndRelation) {
   for (const std::string method : {"dp-gd", "dp-sgd", "gd", "sgd"})
     for (const std::string relation : {"zero-out", "replace-one", "add-remove"}) {
-      std::vector<std::string> more = {"--method", method, "--neighbours", relation, "--json"};
-      if (relation == "add-remove") more.insert(more.end(), {"--public-n", "210"});
+      Words more = {"--method", method, "--neighbours", relation, "--json"};
+      if (relation == "add-remove") more += "--public-n 210";
       const auto run = sotto(command(more));
       ASSERT_EQ(run.code, 0) << method << " " << relation << ": " << run.err;
       const auto json = nlohmann::json::parse(run.out);
@@ -91,15 +86,14 @@ TEST_F(Train, EveryMethodAndRelation) {
 }
 
 TEST_F(Train, PredictPrintsAccuracyAucAndConfusion) {
-  ASSERT_EQ(sotto(command({"--epsilon", "8", "--bias"})).code, 2)
-      << "an option given twice is an error";
+  ASSERT_EQ(sotto(command({"--epsilon 8 --bias"})).code, 2) << "an option given twice is an error";
   ASSERT_EQ(sotto(command({"--bias"})).code, 0);
   const auto run = sotto({"predict", data_, model_, dir_.file("out.txt")});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, AllOf(HasSubstr("Accuracy = "), HasSubstr("AUC"), HasSubstr("truth")));
   const std::string lines = TempDir::read(dir_.file("out.txt"));
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 200);
-  const auto probabilities = sotto({"predict", "--proba", data_, model_, dir_.file("out.txt")});
+  const auto probabilities = sotto({"predict --proba", data_, model_, dir_.file("out.txt")});
   ASSERT_EQ(probabilities.code, 0);
   const double first = std::stod(TempDir::read(dir_.file("out.txt")));
   EXPECT_TRUE(first > 0 && first < 1);
@@ -115,12 +109,7 @@ TEST_F(Train, RowsRightAtTheirDeclaredBoundAreFine) {
   schema.append("[[column]]\nname = 'l'\nkind = 'label'\npositive = ['1']\nnegative = ['0']\n");
   std::string rows;
   for (int i = 0; i < 100; ++i) rows.append(i % 2 == 0 ? "x,y,x,1\n" : "y,y,x,0\n");
-  const auto run = sotto({"train",
-                          "--epsilon",
-                          "1",
-                          "--delta",
-                          "1e-4",
-                          "--schema",
+  const auto run = sotto({"train --epsilon 1 --delta 1e-4 --schema",
                           dir_.write("s.toml", schema),
                           dir_.write("d.csv", rows),
                           model_});
@@ -128,77 +117,49 @@ TEST_F(Train, RowsRightAtTheirDeclaredBoundAreFine) {
 }
 
 TEST_F(Train, DryRunNeedsNoRowsAndSpendsNothing) {
-  const auto run = sotto({"train",
-                          "--dry-run",
-                          "--epsilon",
-                          "1",
-                          "--delta",
-                          "1e-6",
-                          "--row-norm",
-                          "1",
-                          "--public-n",
-                          "1000",
-                          "--dim",
-                          "7",
-                          "--json"});
+  const auto run = sotto(
+      {"train --dry-run --epsilon 1 --delta 1e-6 --row-norm 1 --public-n 1000 --dim 7 --json"});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto json = nlohmann::json::parse(run.out);
   EXPECT_LE(json["epsilon_planned"].get<double>(), 1);
   EXPECT_THAT(json["plan"].get<std::string>(), HasSubstr("gaussian("));
-  EXPECT_EQ(sotto({"train",
-                   "--dry-run",
-                   "--epsilon",
-                   "1",
-                   "--delta",
-                   "1e-6",
-                   "--row-norm",
-                   "1",
-                   "--dim",
-                   "2"})
-                .code,
-            2);
+  EXPECT_EQ(sotto({"train --dry-run --epsilon 1 --delta 1e-6 --row-norm 1 --dim 2"}).code, 2);
 }
 
 TEST_F(Train, AConfigFileEqualsFlags) {
   const std::string config =
       dir_.write("run.toml", "epsilon = 1\ndelta = 1e-4\nrow-norm = 1\ndim = 2\nseed = 3\n");
-  ASSERT_EQ(sotto({"train", "--config", config, data_, model_}).code, 0);
-  const auto by_file = nlohmann::json::parse(TempDir::read(model_))["weights"];
-  ASSERT_EQ(sotto(command({"--seed", "3"})).code, 0);
-  EXPECT_EQ(nlohmann::json::parse(TempDir::read(model_))["weights"], by_file);
+  ASSERT_EQ(sotto({"train --config", config, data_, model_}).code, 0);
+  const auto by_file = model()["weights"];
+  ASSERT_EQ(sotto(command({"--seed 3"})).code, 0);
+  EXPECT_EQ(model()["weights"], by_file);
 }
 
 TEST_F(Train, TheJournalTellsWhatWasSpent) {
   ASSERT_EQ(sotto(command()).code, 0);
-  const auto journal = sotto({"account", "--journal", model_ + ".journal", "--json"});
+  const auto journal = sotto({"account --journal", model_ + ".journal", "--json"});
   ASSERT_EQ(journal.code, 0) << journal.err;
   const auto runs = nlohmann::json::parse(journal.out)["runs"];
   ASSERT_EQ(runs.size(), 1u);
   EXPECT_EQ(runs[0]["closed"], true);
   const double epsilon = runs[0]["epsilon_upper"].get<double>();
-  EXPECT_NEAR(epsilon,
-              nlohmann::json::parse(TempDir::read(model_))["privacy"]["epsilon"].get<double>(),
-              1e-9);
+  EXPECT_NEAR(epsilon, model()["privacy"]["epsilon"].get<double>(), 1e-9);
 }
 
 TEST_F(Train, AKilledRunShowsWhatItSpent) {
   // A run that would take long, ended after a moment with SIGKILL: no model, but a journal.
-  const auto run = sotto(
-      command(
-          {"--method", "dp-sgd", "--steps", "3000000", "--batch", "100", "--accountant", "rdp"}),
-      "timeout -s KILL 4");
+  const auto run = sotto(command({"--method dp-sgd --steps 3000000 --batch 100 --accountant rdp"}),
+                         "timeout -s KILL 4");
   EXPECT_NE(run.code, 0);
   EXPECT_FALSE(model_exists());
-  const auto journal = sotto({"account", "--journal", model_ + ".journal"});
+  const auto journal = sotto({"account --journal", model_ + ".journal"});
   ASSERT_EQ(journal.code, 0) << journal.err;
   EXPECT_THAT(journal.out, HasSubstr("KILLED"));
 }
 
 TEST_F(Train, AnInterruptEndsWith130AndLeavesNoModel) {
-  const auto run = sotto(
-      command(
-          {"--method", "dp-sgd", "--steps", "3000000", "--batch", "100", "--accountant", "rdp"}),
-      "timeout --preserve-status -s INT 4");
+  const auto run = sotto(command({"--method dp-sgd --steps 3000000 --batch 100 --accountant rdp"}),
+                         "timeout --preserve-status -s INT 4");
   EXPECT_EQ(run.code, 130) << run.err;
   EXPECT_FALSE(model_exists());
 }
@@ -207,19 +168,21 @@ TEST_F(Train, AnInterruptEndsWith130AndLeavesNoModel) {
 
 struct Mistake {
   const char* name;
-  std::vector<std::string> arguments;
-  int code;
+  Words arguments;
   const char* message;
+  int code = 2;
 };
+
+/// With what every run needs.
+Words budgeted(const Words& more) { return "--epsilon 1 --delta 1e-4 --row-norm 1" + more; }
 
 class TrainMistakes : public Train, public ::testing::WithParamInterface<Mistake> {};
 
 TEST_P(TrainMistakes, GetAClearErrorAndLeaveNothingBehind) {
-  std::vector<std::string> arguments = {"train"};
-  for (const auto& argument : GetParam().arguments) arguments.push_back(argument);
+  Words arguments = "train" + GetParam().arguments;
   if (std::find(arguments.begin(), arguments.end(), "--dim") == arguments.end())
-    arguments.insert(arguments.end(), {"--dim", "2"});
-  arguments.insert(arguments.end(), {data_, model_});
+    arguments += "--dim 2";
+  arguments += {data_, model_};
   const auto run = sotto(arguments);
   EXPECT_EQ(run.code, GetParam().code) << run.err;
   EXPECT_THAT(run.err, HasSubstr(GetParam().message));
@@ -232,124 +195,39 @@ INSTANTIATE_TEST_SUITE_P(
     All,
     TrainMistakes,
     ::testing::Values(
-        Mistake{"no_epsilon", {"--delta", "1e-4", "--row-norm", "1"}, 2, "--epsilon"},
-        Mistake{"no_delta", {"--epsilon", "1", "--row-norm", "1"}, 2, "--delta"},
-        Mistake{"both_budgets",
-                {"--epsilon", "1", "--noise-multiplier", "2", "--delta", "1e-4", "--row-norm", "1"},
-                2,
-                "exactly one"},
+        Mistake{"no_epsilon", "--delta 1e-4 --row-norm 1", "--epsilon"},
+        Mistake{"no_delta", "--epsilon 1 --row-norm 1", "--delta"},
+        Mistake{"both_budgets", budgeted("--noise-multiplier 2"), "exactly one"},
         Mistake{"negative_epsilon",
-                {"--epsilon", "-1", "--delta", "1e-4", "--row-norm", "1"},
-                2,
+                "--epsilon -1 --delta 1e-4 --row-norm 1",
                 "epsilon must be finite and > 0"},
         Mistake{"zero_epsilon",
-                {"--epsilon", "0", "--delta", "1e-4", "--row-norm", "1"},
-                2,
+                "--epsilon 0 --delta 1e-4 --row-norm 1",
                 "epsilon must be finite and > 0"},
-        Mistake{"delta_one",
-                {"--epsilon", "1", "--delta", "1", "--row-norm", "1"},
-                2,
-                "delta must lie in (0, 1)"},
-        Mistake{"delta_zero",
-                {"--epsilon", "1", "--delta", "0", "--row-norm", "1"},
-                2,
-                "delta must lie in (0, 1)"},
-        Mistake{"unknown_method",
-                {"--method", "dp-magic", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"},
-                2,
-                "unknown method 'dp-magic'"},
-        Mistake{"unknown_loss",
-                {"--loss", "hinge", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"},
-                2,
-                "unknown loss 'hinge'"},
-        Mistake{"unknown_regularizer",
-                {"--regularizer", "l7:1", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"},
-                2,
-                "regularizer"},
-        Mistake{"unknown_relation",
-                {"--neighbours", "cousins", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"},
-                2,
-                "cousins"},
-        Mistake{"unknown_accountant",
-                {"--accountant", "magic", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"},
-                2,
-                "magic"},
-        Mistake{"unknown_option",
-                {"--magic", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"},
-                2,
-                "--magic"},
-        Mistake{"not_a_number",
-                {"--epsilon", "one", "--delta", "1e-4", "--row-norm", "1"},
-                2,
-                "epsilon"},
-        Mistake{"option_of_another_method",
-                {"--batch", "10", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"},
-                2,
-                "no option --expected-batch"},
-        Mistake{
-            "no_public_n",
-            {"--neighbours", "add-remove", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"},
-            2,
-            "--public-n"},
-        Mistake{
-            "no_row_norm", {"--dim", "2", "--epsilon", "1", "--delta", "1e-4"}, 2, "would leak"},
-        Mistake{"no_dim",
-                {"--dim", "0", "--row-norm", "1", "--epsilon", "1", "--delta", "1e-4"},
-                2,
-                "Give --dim N"},
-        Mistake{"bad_classes",
-                {"--dim",
-                 "2",
-                 "--classes",
-                 "1,1",
-                 "--row-norm",
-                 "1",
-                 "--epsilon",
-                 "1",
-                 "--delta",
-                 "1e-4"},
-                2,
-                "declared twice"},
-        Mistake{"bad_layout",
-                {"--dim",
-                 "2",
-                 "--layout",
-                 "round",
-                 "--row-norm",
-                 "1",
-                 "--epsilon",
-                 "1",
-                 "--delta",
-                 "1e-4"},
-                2,
-                "--layout must be"},
-        Mistake{"negative_row_norm",
-                {"--row-norm", "-1", "--epsilon", "1", "--delta", "1e-4"},
-                2,
-                "row-norm"},
+        Mistake{"delta_one", "--epsilon 1 --delta 1 --row-norm 1", "delta must lie in (0, 1)"},
+        Mistake{"delta_zero", "--epsilon 1 --delta 0 --row-norm 1", "delta must lie in (0, 1)"},
+        Mistake{"unknown_method", budgeted("--method dp-magic"), "unknown method 'dp-magic'"},
+        Mistake{"unknown_loss", budgeted("--loss hinge"), "unknown loss 'hinge'"},
+        Mistake{"unknown_regularizer", budgeted("--regularizer l7:1"), "regularizer"},
+        Mistake{"unknown_relation", budgeted("--neighbours cousins"), "cousins"},
+        Mistake{"unknown_accountant", budgeted("--accountant magic"), "magic"},
+        Mistake{"unknown_option", budgeted("--magic"), "--magic"},
+        Mistake{"not_a_number", "--epsilon one --delta 1e-4 --row-norm 1", "epsilon"},
+        Mistake{"option_of_another_method", budgeted("--batch 10"), "no option --expected-batch"},
+        Mistake{"no_public_n", budgeted("--neighbours add-remove"), "--public-n"},
+        Mistake{"no_row_norm", "--dim 2 --epsilon 1 --delta 1e-4", "would leak"},
+        Mistake{"no_dim", budgeted("--dim 0"), "Give --dim N"},
+        Mistake{"bad_classes", budgeted("--dim 2 --classes 1,1"), "declared twice"},
+        Mistake{"bad_layout", budgeted("--dim 2 --layout round"), "--layout must be"},
+        Mistake{"negative_row_norm", "--row-norm -1 --epsilon 1 --delta 1e-4", "row-norm"},
         Mistake{"unmeetable_budget",
-                {"--epsilon", "1e-12", "--delta", "1e-15", "--row-norm", "1"},
-                4,
-                "Nothing was released"},
+                "--epsilon 1e-12 --delta 1e-15 --row-norm 1",
+                "Nothing was released",
+                4},
         Mistake{"unsupported_accountant",
-                {"--method",
-                 "dp-sgd",
-                 "--batch",
-                 "20",
-                 "--accountant",
-                 "gaussian",
-                 "--epsilon",
-                 "1",
-                 "--delta",
-                 "1e-4",
-                 "--row-norm",
-                 "1"},
-                2,
+                budgeted("--method dp-sgd --batch 20 --accountant gaussian"),
                 "gaussian"},
-        Mistake{"index_above_dim",
-                {"--dim", "1", "--epsilon", "1", "--delta", "1e-4", "--row-norm", "1"},
-                3,
-                "train.svm:1:"}),
+        Mistake{"index_above_dim", budgeted("--dim 1"), "train.svm:1:", 3}),
     [](const auto& test) { return std::string(test.param.name); });
 
 struct BadFile {
@@ -386,97 +264,31 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST_F(Train, MissingFilesFoldersAndUnwritablePaths) {
-  EXPECT_EQ(sotto({"train",
-                   "--epsilon",
-                   "1",
-                   "--delta",
-                   "1e-4",
-                   "--row-norm",
-                   "1",
-                   "--dim",
-                   "2",
-                   dir_.file("none.svm"),
-                   model_})
-                .code,
-            6);
-  EXPECT_EQ(sotto({"train",
-                   "--epsilon",
-                   "1",
-                   "--delta",
-                   "1e-4",
-                   "--row-norm",
-                   "1",
-                   "--dim",
-                   "2",
-                   dir_.file(""),
-                   model_})
-                .code,
-            6);
-  const auto run = sotto({"train",
-                          "--epsilon",
-                          "1",
-                          "--delta",
-                          "1e-4",
-                          "--row-norm",
-                          "1",
-                          "--dim",
-                          "2",
-                          data_,
-                          "/no/such/folder/m.json"});
-  EXPECT_EQ(run.code, 6) << run.err;
-  EXPECT_EQ(sotto({"train",
-                   "--epsilon",
-                   "1",
-                   "--delta",
-                   "1e-4",
-                   "--row-norm",
-                   "1",
-                   "--dim",
-                   "2",
-                   "--test",
-                   dir_.file("none.svm"),
-                   data_,
-                   model_})
-                .code,
-            6);
+  const auto code = [](const Words& files) {
+    return sotto("train --epsilon 1 --delta 1e-4 --row-norm 1 --dim 2" + files).code;
+  };
+  EXPECT_EQ(code({dir_.file("none.svm"), model_}), 6);
+  EXPECT_EQ(code({dir_.file(""), model_}), 6);
+  EXPECT_EQ(code({data_, "/no/such/folder/m.json"}), 6);
+  EXPECT_EQ(code({"--test", dir_.file("none.svm"), data_, model_}), 6);
   EXPECT_FALSE(std::filesystem::exists(model_ + ".journal")) << "a wrong test path costs no budget";
 }
 
 TEST_F(Train, ALargeDeltaIsWarnedAbout) {
-  const auto run = sotto(command({"--delta", "0.01"}));
+  const auto run = sotto(command({"--delta 0.01"}));
   EXPECT_EQ(run.code, 2);
-  const auto warned = sotto({"train",
-                             "--epsilon",
-                             "1",
-                             "--delta",
-                             "0.01",
-                             "--row-norm",
-                             "1",
-                             "--dim",
-                             "2",
-                             data_,
-                             model_});
+  const auto warned = sotto({"train --epsilon 1 --delta 0.01 --row-norm 1 --dim 2", data_, model_});
   EXPECT_EQ(warned.code, 0);
   EXPECT_THAT(warned.err, HasSubstr("at least 1/n"));
 }
 
 TEST_F(Train, ADivergedRunIsNoUsableModel) {
   const std::string big = dir_.write("big.svm", "1e30 1:1\n-1e30 1:-1\n1e30 1:0.5\n");
-  const auto run = sotto({"train",
-                          "--method",
-                          "gd",
-                          "--loss",
-                          "squared",
-                          "--step-size",
-                          "1e300",
-                          "--steps",
-                          "50",
-                          "--momentum",
-                          "0",
-                          "--schedule",
-                          "constant",
-                          big,
-                          model_});
+  const auto run =
+      sotto({"train --method gd --loss squared --step-size 1e300 --steps 50 --momentum 0 "
+             "--schedule constant",
+             big,
+             model_});
   EXPECT_EQ(run.code, 1) << run.err;
   EXPECT_FALSE(model_exists());
 }

@@ -10,11 +10,13 @@
 #include "sotto/data/load.hpp"
 #include "sotto/data/unit_names.hpp"
 #include "tests/data/support.hpp"
+#include "tests/support/array_files.hpp"
 
 namespace sotto {
 namespace {
 
 using test::row_of;
+using testing::npy_header;
 
 constexpr int kRows = 12;
 constexpr int kChanged = 5;  ///< the row that differs between neighbours
@@ -56,13 +58,6 @@ class Neighbours : public test::DataTest {
     std::string text(values.size() * sizeof(T), '\0');
     std::memcpy(text.data(), std::data(values), text.size());
     return text;
-  }
-  static std::string npy_header(const std::string& type, const std::string& shape) {
-    std::string header =
-        "{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }";
-    while ((11 + header.size()) % 64 != 0) header += ' ';
-    header += '\n';
-    return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header;
   }
   static std::string lines(const std::string& row, const std::function<std::string(int)>& usual) {
     std::string text;

@@ -6,6 +6,7 @@
 
 #include "sotto/data/io/idx.hpp"
 #include "tests/data/support.hpp"
+#include "tests/support/array_files.hpp"
 
 namespace sotto {
 namespace {
@@ -13,23 +14,14 @@ namespace {
 using test::content;
 using test::gzip;
 using test::row_of;
+using testing::idx_file;
 
-/// A .npy file as NumPy's format description (version 1.0) says.
 template <class T>
 std::string npy(const std::string& descr,
                 const std::string& shape,
                 const std::vector<T>& values,
                 const char* fortran = "False") {
-  std::string header =
-      "{'descr': '" + descr + "', 'fortran_order': " + fortran + ", 'shape': " + shape + ", }";
-  while ((10 + header.size() + 1) % 64 != 0) header += ' ';
-  header += '\n';
-  std::string file = std::string("\x93NUMPY\x01\x00", 8);
-  file += static_cast<char>(header.size() & 255);
-  file += static_cast<char>(header.size() >> 8);
-  file += header;
-  file.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
-  return file;
+  return testing::npy_header(descr, shape, fortran) + testing::bytes_of(values);
 }
 
 /// Facts may be taken from the rows.
@@ -124,21 +116,12 @@ TEST_F(Npy, BadFiles) {
                "truncated");
 }
 
-class Idx : public test::DataTest {
- protected:
-  static std::string idx(std::vector<std::uint32_t> shape,
-                         const std::string& bytes,
-                         char type = 8) {
-    std::string file = {0, 0, type, static_cast<char>(shape.size())};
-    for (const std::uint32_t extent : shape)
-      for (int shift = 24; shift >= 0; shift -= 8) file += static_cast<char>(extent >> shift);
-    return file + bytes;
-  }
-};
+class Idx : public test::DataTest {};
 
 TEST_F(Idx, ReadsImagesAndLabels) {
-  const std::string x = write("x.gz", gzip(idx({2, 1, 2}, std::string("\xff\x00\x33\x66", 4))));
-  const std::string y = write("y", idx({2}, std::string("\x07\x03", 2)));
+  const std::string x =
+      write("x.gz", gzip(idx_file({2, 1, 2}, std::string("\xff\x00\x33\x66", 4))));
+  const std::string y = write("y", idx_file({2}, std::string("\x07\x03", 2)));
   ReadOptions options;
   options.labels = LabelKind::kMulticlass;
   options.bias = true;
@@ -152,17 +135,17 @@ TEST_F(Idx, ReadsImagesAndLabels) {
 }
 
 TEST_F(Idx, BadFiles) {
-  const std::string y = write("y", idx({2}, std::string("\x00\x01", 2)));
+  const std::string y = write("y", idx_file({2}, std::string("\x00\x01", 2)));
   const auto refuse = [&](const std::string& bytes, const char* text) {
     EXPECT_FAILS(read_idx(write("x", bytes), y, inferring()), ErrorKind::kBadData, text);
   };
   refuse("hello world", "this is not an IDX file");
-  refuse(idx({2, 1, 2}, "abcd", 13), "IDX data must be bytes");
-  refuse(idx({2, 1, 2}, "abc"), "truncated");
-  refuse(idx({2, 1, 2}, "abcde"), "goes on after");
-  refuse(idx({3, 1, 2}, "abcdef"), "the numbers of rows differ: 3 here, 2 labels");
-  refuse(idx({2, 0, 2}, ""), "empty or far too large");
-  refuse(idx({2, 4000000000U, 4000000000U}, ""), "empty or far too large");
+  refuse(idx_file({2, 1, 2}, "abcd", 13), "IDX data must be bytes");
+  refuse(idx_file({2, 1, 2}, "abc"), "truncated");
+  refuse(idx_file({2, 1, 2}, "abcde"), "goes on after");
+  refuse(idx_file({3, 1, 2}, "abcdef"), "the numbers of rows differ: 3 here, 2 labels");
+  refuse(idx_file({2, 0, 2}, ""), "empty or far too large");
+  refuse(idx_file({2, 4000000000U, 4000000000U}, ""), "empty or far too large");
   refuse(std::string("\0\0\x08", 3), "truncated");
 }
 

@@ -24,19 +24,16 @@ bool takes_a_set(const std::string& method) {
   return kMethods.contains(method);
 }
 
-std::vector<std::string> command(const Trial& trial,
-                                 const std::string& method,
-                                 const std::vector<std::string>& more) {
-  std::vector<std::string> words = {
-      "train", "--method", method, "--delta", "1e-5", "--dim", "2", "--threads", "1", "--quiet"};
-  if (takes_a_set(method)) words.insert(words.end(), {"--constraint", "l1:1"});
-  words.insert(words.end(), more.begin(), more.end());
+Words command(const Trial& trial, const std::string& method, const Words& more) {
+  Words words = {"train --method", method, "--delta 1e-5 --dim 2 --threads 1 --quiet"};
+  if (takes_a_set(method)) words += "--constraint l1:1";
+  words += more;
   words.push_back(trial.file("rows.svm"));
   words.push_back(trial.file("model.json"));
   return words;
 }
 
-void expect_answer_or_refusal(const std::string& method, const std::vector<std::string>& more) {
+void expect_answer_or_refusal(const std::string& method, const Words& more) {
   const Trial trial("dp-sgd");
   FaultyDisk sound;
   const Outcome outcome = trial.run_on(sound, command(trial, method, more));
@@ -58,8 +55,8 @@ TEST(AbsurdNumbers, OfEveryOptionOfEveryMethod) {
     for (const OptionInfo& option : method.options)
       for (const std::string& value : absurd(option.type)) {
         const bool is_length = option.name == "steps" || option.name == "epochs";
-        std::vector<std::string> words = {"--epsilon", "1", "--row-norm", "1.5"};
-        if (has_steps && !is_length) words.insert(words.end(), {"--steps", "2"});
+        Words words = {"--epsilon 1 --row-norm 1.5"};
+        if (has_steps && !is_length) words += "--steps 2";
         words.push_back(flag_of(option.name) + "=" + value);
         expect_answer_or_refusal(method.name, words);
         ++tried;
@@ -72,9 +69,9 @@ TEST(AbsurdNumbers, OfBudgetsNoiseAndRows) {
   for (const MethodInfo& method : methods()) {
     if (!method.is_private) continue;
     for (const char* value : {"1e308", "1e300", "1e60", "1e10", "1e-10", "1e-60", "1e-300", "0"}) {
-      expect_answer_or_refusal(method.name, {"--row-norm", "1.5", "--epsilon", value});
-      expect_answer_or_refusal(method.name, {"--row-norm", value, "--epsilon", "1"});
-      expect_answer_or_refusal(method.name, {"--row-norm", "1.5", "--noise-multiplier", value});
+      expect_answer_or_refusal(method.name, {"--row-norm 1.5 --epsilon", value});
+      expect_answer_or_refusal(method.name, {"--row-norm", value, "--epsilon 1"});
+      expect_answer_or_refusal(method.name, {"--row-norm 1.5 --noise-multiplier", value});
     }
   }
 }

@@ -252,8 +252,7 @@ class RefusedName final : public FileSystem {
 // One rescued model does not take another's place, and nobody can put a link where it will come.
 TEST(Rescue, EveryModelHasANameOfItsOwn) {
   const Trial trial("dp-sgd");
-  auto words = trial.train();
-  words.insert(words.begin() + 1, {"--seed", "1"});
+  const Words words = trial.train() + "--seed 1";
   RefusedName disk("model.json");
   for (std::ptrdiff_t k = 1; k <= 2; ++k) {
     const Outcome outcome = trial.run_on(disk, words);

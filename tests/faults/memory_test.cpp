@@ -87,9 +87,7 @@ TEST(Noise, IsNotKeptOnceItIsHandedOut) {
 }
 
 /// How a program ends that dies of SIGABRT where cores are wanted, in `folder`, once it `waits`.
-int crashed(const std::vector<std::string>& words,
-            const std::string& folder,
-            bool (*waits)(pid_t child)) {
+int crashed(const Words& words, const std::string& folder, bool (*waits)(pid_t child)) {
   rlimit before{};
   ::getrlimit(RLIMIT_CORE, &before);
   const rlimit all{before.rlim_max, before.rlim_max};

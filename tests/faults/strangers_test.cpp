@@ -197,24 +197,11 @@ int in_a_child(const std::function<int()>& work) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
-std::vector<std::string> training(const TempDir& dir) {
-  return {"train",
-          "--method",
-          "dp-sgd",
-          "--delta",
-          "1e-5",
-          "--dim",
-          "2",
-          "--row-norm",
-          "1.5",
-          "--epsilon",
-          "1",
-          "--steps",
-          "3",
-          "--threads",
-          "1",
-          dir.write("rows.svm", small_libsvm()),
-          dir.file("m.json")};
+Words training(const TempDir& dir) {
+  return {
+      "train --method dp-sgd --delta 1e-5 --dim 2 --row-norm 1.5 --epsilon 1 --steps 3 --threads 1",
+      dir.write("rows.svm", small_libsvm()),
+      dir.file("m.json")};
 }
 
 TEST(ClosedStreams, NoMessageEndsUpInAJournal) {
@@ -229,7 +216,7 @@ TEST(ClosedStreams, NoMessageEndsUpInAJournal) {
       });
       EXPECT_THAT(code, ::testing::AnyOf(0, 6));
       EXPECT_TRUE(fs::exists(dir.file("m.json")));
-      const auto told = sotto({"account", "--journal", dir.file("m.json.journal")});
+      const auto told = sotto({"account --journal", dir.file("m.json.journal")});
       EXPECT_EQ(told.code, 0) << told.err;
     }
   }

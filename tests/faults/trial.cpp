@@ -72,7 +72,7 @@ class Captured {
 
 }  // namespace
 
-Outcome Trial::run_on(FileSystem& disk, const std::vector<std::string>& arguments) const {
+Outcome Trial::run_on(FileSystem& disk, const Words& arguments) const {
   forget_stop();
   const TempDir dir;
   const char* before = std::getenv("TMPDIR");
@@ -101,110 +101,56 @@ Trial::Trial(std::string method) : method_(std::move(method)) {
   fs::create_directories(dir_.file("tmp"));
 }
 
-std::vector<std::string> Trial::train() const {
-  std::vector<std::string> words = {"train",
-                                    "--method",
-                                    method_ == "network" ? "dp-sgd" : method_,
-                                    "--delta",
-                                    "1e-5",
-                                    "--dim",
-                                    "2",
-                                    "--threads",
-                                    "1",
-                                    "--quiet",
-                                    "--record",
-                                    file("run.json"),
-                                    "--checkpoint",
-                                    file("run.ckpt"),
-                                    "--every",
-                                    "1",
-                                    "--resume"};
-  const auto add = [&](std::initializer_list<const char*> more) {
-    words.insert(words.end(), more.begin(), more.end());
-  };
+Words Trial::train() const {
+  Words words = {"train --method",
+                 method_ == "network" ? "dp-sgd" : method_,
+                 "--delta 1e-5 --dim 2 --threads 1 --quiet --record",
+                 file("run.json"),
+                 "--checkpoint",
+                 file("run.ckpt"),
+                 "--every 1 --resume"};
   if (method_ == "network")
-    add({"--model", "softmax", "--classes", "-1,+1", "--noise-multiplier", "3", "--steps", "4"});
+    words += "--model softmax --classes -1,+1 --noise-multiplier 3 --steps 4";
   else if (method_ == "dp-sgd")
-    add({"--row-norm", "1.5", "--noise-multiplier", "3", "--steps", "4"});
+    words += "--row-norm 1.5 --noise-multiplier 3 --steps 4";
   else
-    add({"--row-norm",
-         "1.5",
-         "--epsilon",
-         "8",
-         "--steps",
-         "4",
-         "--noise",
-         "adaptive",
-         "--step-rule",
-         "adagrad"});
-  add({"--expected-batch", "10"});
-  words.push_back(file("rows.svm"));
-  words.push_back(file("model.json"));
-  return words;
+    words += "--row-norm 1.5 --epsilon 8 --steps 4 --noise adaptive --step-rule adagrad";
+  return words + Words{"--expected-batch 10", file("rows.svm"), file("model.json")};
 }
 
-std::vector<std::string> Trial::predict() const {
+Words Trial::predict() const {
   return {"predict", file("rows.svm"), file("model.json"), file("predicted.csv")};
 }
 
-std::vector<std::string> Trial::verify() const { return {"verify", file("run.json")}; }
+Words Trial::verify() const { return {"verify", file("run.json")}; }
 
-std::vector<std::string> Trial::report() const {
-  return {"report", "--out", file("run.html"), file("run.json")};
-}
+Words Trial::report() const { return {"report --out", file("run.html"), file("run.json")}; }
 
-std::vector<std::string> Trial::audit_in_one_run() const {
-  std::vector<std::string> words = {"audit",
-                                    "--one-run",
-                                    "--method",
-                                    "dp-gd",
-                                    "--canaries",
-                                    "10",
-                                    "--epsilon",
-                                    "1",
-                                    "--delta",
-                                    "1e-5",
-                                    "--dim",
-                                    "2",
-                                    "--steps",
-                                    "4",
-                                    "--threads",
-                                    "1",
-                                    "--quiet",
-                                    "--journal",
-                                    file("audit.journal"),
-                                    "--report",
-                                    file("audit.html")};
+Words Trial::audit_in_one_run() const {
+  Words words = {
+      "audit --one-run --method dp-gd --canaries 10 --epsilon 1 --delta 1e-5 --dim 2 --steps 4 "
+      "--threads 1 --quiet --journal",
+      file("audit.journal"),
+      "--report",
+      file("audit.html")};
   if (method_ == "network")
-    words.insert(words.end(), {"--model", "softmax", "--classes", "-1,+1"});
+    words += "--model softmax --classes -1,+1";
   else
-    words.insert(words.end(), {"--row-norm", "1.5"});
+    words += "--row-norm 1.5";
   words.push_back(file("rows.svm"));
   return words;
 }
 
-std::vector<std::string> Trial::audit(int runs) const {
-  std::vector<std::string> words = {"audit",
-                                    "--method",
-                                    "dp-gd",
-                                    "--epsilon",
-                                    "1",
-                                    "--delta",
-                                    "1e-5",
-                                    "--steps",
-                                    "2",
-                                    "--runs",
-                                    std::to_string(runs),
-                                    "--threads",
-                                    "1",
-                                    "--quiet",
-                                    "--resume",
-                                    file("scores.json"),
-                                    "--roc",
-                                    file("roc.csv"),
-                                    "--report",
-                                    file("audit.html")};
-  if (method_ == "network") words.insert(words.end(), {"--model", "softmax"});
+Words Trial::audit(int runs) const {
+  Words words = {"audit --method dp-gd --epsilon 1 --delta 1e-5 --steps 2 --runs",
+                 std::to_string(runs),
+                 "--threads 1 --quiet --resume",
+                 file("scores.json"),
+                 "--roc",
+                 file("roc.csv"),
+                 "--report",
+                 file("audit.html")};
+  if (method_ == "network") words += "--model softmax";
   return words;
 }
 

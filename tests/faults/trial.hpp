@@ -8,6 +8,7 @@
 
 #include "tests/faults/faulty_disk.hpp"
 #include "tests/support/temp_dir.hpp"
+#include "tests/support/words.hpp"
 
 namespace sotto::testing {
 
@@ -26,16 +27,16 @@ class Trial {
   explicit Trial(std::string method);
 
   /// Runs the command in this process with all its file calls on `disk`.
-  Outcome run_on(FileSystem& disk, const std::vector<std::string>& arguments) const;
+  Outcome run_on(FileSystem& disk, const Words& arguments) const;
 
-  std::vector<std::string> train() const;
-  std::vector<std::string> predict() const;
-  std::vector<std::string> verify() const;
-  std::vector<std::string> report() const;
+  Words train() const;
+  Words predict() const;
+  Words verify() const;
+  Words report() const;
   /// On the rows, with a journal and a report; by dp-gd, whose noise is found at once.
-  std::vector<std::string> audit_in_one_run() const;
+  Words audit_in_one_run() const;
   /// On made-up rows, with the scores so far in a file that it goes on from.
-  std::vector<std::string> audit(int runs) const;
+  Words audit(int runs) const;
   std::string file(const std::string& name) const { return dir_.file(name); }
   std::string folder() const { return dir_.file(""); }
 

@@ -13,6 +13,7 @@
 #include "sotto/core/digest.hpp"
 #include "sotto/core/processor.hpp"
 #include "tests/neighbours/lines.hpp"
+#include "tests/support/names.hpp"
 
 namespace sotto::testing {
 namespace {
@@ -24,11 +25,11 @@ const std::string kFile = SOTTO_SOURCE_DIR "/tests/golden/seeded.json";
 /// Methods without privacy have no line of the neighbour table.
 const std::vector<MethodLine>& reference_lines() {
   static const std::vector<MethodLine> lines = {
-      {"gd", "gd", {"--steps", "4"}},
-      {"sgd", "sgd", {"--steps", "4", "--expected-batch", "6"}},
-      {"storm", "storm", {"--steps", "4", "--expected-batch", "6"}},
-      {"tr", "tr", {"--steps", "4", "--loss", "sigmoid", "--hessian-lipschitz", "1"}},
-      {"newton", "newton", {"--steps", "3"}},
+      {"gd", "gd", {"--steps 4"}},
+      {"sgd", "sgd", {"--steps 4 --expected-batch 6"}},
+      {"storm", "storm", {"--steps 4 --expected-batch 6"}},
+      {"tr", "tr", {"--steps 4 --loss sigmoid --hessian-lipschitz 1"}},
+      {"newton", "newton", {"--steps 3"}},
   };
   return lines;
 }
@@ -108,12 +109,7 @@ TEST_P(SeededRuns, LeaveTheSameBytesAsBefore) {
 INSTANTIATE_TEST_SUITE_P(ByMethod,
                          SeededRuns,
                          ::testing::ValuesIn(all_methods()),
-                         [](const auto& test) {
-                           std::string name = test.param->name;
-                           for (char& c : name)
-                             if (c == '-' || c == ' ') c = '_';
-                           return name;
-                         });
+                         [](const auto& test) { return test_name(test.param->name); });
 
 TEST(Seeded, EveryDigestBelongsToARun) {
   std::size_t runs = 0;

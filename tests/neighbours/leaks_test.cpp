@@ -235,7 +235,7 @@ TEST_F(LeakyProgram, TheHonestProgramIsNotTold) {
 TEST_F(LeakyProgram, UnsafeDiagnosticsAreTold) {
   const TableKind& table = table_kinds().front();
   const Line line{&method_lines().front(), &table, Relation::kReplaceOne, Unit::kOther};
-  std::vector<std::string> words = command(line);
+  Words words = command(line);
   words.insert(words.begin() + 1, "--unsafe-diagnostics");
   const Program program = sotto_program(words);
   const World a = run_world(*table.files(Unit::kOrdinary), program);

@@ -1,6 +1,7 @@
 #include "tests/neighbours/lines.hpp"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <array>
 #include <iterator>
@@ -10,36 +11,21 @@
 namespace sotto::testing {
 namespace {
 
-using Words = std::vector<std::string>;
-
 constexpr std::array<Relation, 3> kRelations = {
     Relation::kZeroOut, Relation::kReplaceOne, Relation::kAddRemove};
 
 /// Short, and so noisy that the price is computed quickly.
-MethodLine planned(const std::string& name, const std::string& method, Words more) {
-  Words words = {"--noise-multiplier", "2"};
-  words.insert(words.end(), more.begin(), more.end());
-  return {name, method, std::move(words)};
+MethodLine planned(const std::string& name, const std::string& method, const Words& more) {
+  return {name, method, "--noise-multiplier 2" + more};
 }
 
 /// Methods that a filter ends; a loss with curvature of both signs, so that Hessians are asked for.
-MethodLine filtered(const std::string& name, const std::string& method, Words more) {
-  Words words = {"--epsilon", "12", "--loss", "sigmoid", "--gradient-tolerance", "0.2"};
-  words.insert(words.end(),
-               {"--curvature-tolerance",
-                "0.5",
-                "--curvature-floor",
-                "off",
-                "--hessian-lipschitz",
-                "1",
-                "--init",
-                "normal",
-                "--precision",
-                "3",
-                "--steps",
-                "4"});
-  words.insert(words.end(), more.begin(), more.end());
-  return {name, method, std::move(words)};
+MethodLine filtered(const std::string& name, const std::string& method, const Words& more) {
+  return {name,
+          method,
+          "--epsilon 12 --loss sigmoid --gradient-tolerance 0.2 --curvature-tolerance 0.5 "
+          "--curvature-floor off --hessian-lipschitz 1 --init normal --precision 3 --steps 4" +
+              more};
 }
 
 const MethodInfo& info(const MethodLine& line) { return **find_method(line.method); }
@@ -48,122 +34,68 @@ const MethodInfo& info(const MethodLine& line) { return **find_method(line.metho
 
 const std::vector<MethodLine>& method_lines() {
   static const std::vector<MethodLine> lines = {
-      planned("dp-gd", "dp-gd", {"--steps", "4"}),
-      planned("dp-gd best", "dp-gd", {"--steps", "12", "--output", "best", "--candidates", "3"}),
-      planned("dp-gd glm", "dp-gd", {"--steps", "4", "--clip-rule", "glm"}),
-      planned("dp-sgd", "dp-sgd", {"--steps", "4", "--expected-batch", "6"}),
-      planned("dp-sgd quantile",
-              "dp-sgd",
-              {"--steps", "4", "--expected-batch", "6", "--clip-quantile", "0.5"}),
-      planned("dp-sgd fixed",
-              "dp-sgd",
-              {"--steps", "4", "--expected-batch", "6", "--sampling", "fixed_size"}),
-      planned("rrpsgd", "rrpsgd", {"--steps", "8", "--expected-batch", "6", "--drawn-steps", "5"}),
+      planned("dp-gd", "dp-gd", {"--steps 4"}),
+      planned("dp-gd best", "dp-gd", {"--steps 12 --output best --candidates 3"}),
+      planned("dp-gd glm", "dp-gd", {"--steps 4 --clip-rule glm"}),
+      planned("dp-sgd", "dp-sgd", {"--steps 4 --expected-batch 6"}),
+      planned("dp-sgd quantile", "dp-sgd", {"--steps 4 --expected-batch 6 --clip-quantile 0.5"}),
+      planned("dp-sgd fixed", "dp-sgd", {"--steps 4 --expected-batch 6 --sampling fixed_size"}),
+      planned("rrpsgd", "rrpsgd", {"--steps 8 --expected-batch 6 --drawn-steps 5"}),
       planned("rrpsgd fixed",
               "rrpsgd",
-              {"--steps",
-               "8",
-               "--expected-batch",
-               "6",
-               "--drawn-steps",
-               "5",
-               "--sampling",
-               "fixed_size"}),
-      planned("dp-srm", "dp-srm", {"--steps", "4", "--expected-batch", "6", "--json"}),
-      planned("dp-srm fixed",
-              "dp-srm",
-              {"--steps", "4", "--expected-batch", "6", "--sampling", "fixed_size"}),
-      planned("private-spiderboost",
-              "private-spiderboost",
-              {"--steps", "5", "--phase", "2", "--expected-batch", "6"}),
+              {"--steps 8 --expected-batch 6 --drawn-steps 5 --sampling fixed_size"}),
+      planned("dp-srm", "dp-srm", {"--steps 4 --expected-batch 6 --json"}),
+      planned("dp-srm fixed", "dp-srm", {"--steps 4 --expected-batch 6 --sampling fixed_size"}),
+      planned(
+          "private-spiderboost", "private-spiderboost", {"--steps 5 --phase 2 --expected-batch 6"}),
       planned("private-spiderboost fixed",
               "private-spiderboost",
-              {"--steps",
-               "5",
-               "--phase",
-               "2",
-               "--expected-batch",
-               "6",
-               "--anchor-batch",
-               "8",
-               "--sampling",
-               "fixed_size"}),
-      {"dp-agd", "dp-agd", {"--epsilon", "1", "--splits", "4", "--candidates", "3"}},
-      planned("adp-sgd", "adp-sgd", {"--steps", "6", "--groups", "2", "--expected-batch", "6"}),
+              {"--steps 5 --phase 2 --expected-batch 6 --anchor-batch 8 --sampling fixed_size"}),
+      {"dp-agd", "dp-agd", {"--epsilon 1 --splits 4 --candidates 3"}},
+      planned("adp-sgd", "adp-sgd", {"--steps 6 --groups 2 --expected-batch 6"}),
       // Steps that follow the answers: only what was released may decide them.
       planned("adp-sgd adagrad",
               "adp-sgd",
-              {"--steps",
-               "6",
-               "--groups",
-               "2",
-               "--expected-batch",
-               "6",
-               "--step-rule",
-               "adagrad",
-               "--beta",
-               "512",
-               "--beta-period",
-               "3"}),
-      planned(
-          "adp-sgd fixed",
-          "adp-sgd",
-          {"--steps", "6", "--groups", "2", "--expected-batch", "6", "--sampling", "fixed_size"}),
+              {"--steps 6 --groups 2 --expected-batch 6 --step-rule adagrad --beta 512 "
+               "--beta-period 3"}),
+      planned("adp-sgd fixed",
+              "adp-sgd",
+              {"--steps 6 --groups 2 --expected-batch 6 --sampling fixed_size"}),
       {"adp-sgd adaptive",
        "adp-sgd",
-       {"--epsilon", "3", "--noise", "adaptive", "--steps", "6", "--expected-batch", "6"}},
+       {"--epsilon 3 --noise adaptive --steps 6 --expected-batch 6"}},
       filtered("dp-tr", "dp-tr", {}),
-      filtered("dp-tr lanczos", "dp-tr", {"--solver", "lanczos", "--products", "3"}),
-      filtered("dp-tr-b", "dp-tr-b", {"--expected-batch", "6"}),
-      filtered("dp-str", "dp-str", {"--expected-batch", "12"}),
-      filtered("dp-str fixed", "dp-str", {"--expected-batch", "12", "--sampling", "fixed_size"}),
+      filtered("dp-tr lanczos", "dp-tr", {"--solver lanczos --products 3"}),
+      filtered("dp-tr-b", "dp-tr-b", {"--expected-batch 6"}),
+      filtered("dp-str", "dp-str", {"--expected-batch 12"}),
+      filtered("dp-str fixed", "dp-str", {"--expected-batch 12 --sampling fixed_size"}),
       filtered("opt", "opt", {}),
-      filtered("opt lanczos", "opt", {"--solver", "lanczos"}),
-      filtered("opt-b", "opt-b", {"--expected-batch", "6"}),
-      filtered("opt-b lanczos", "opt-b", {"--expected-batch", "6", "--solver", "lanczos"}),
-      filtered("opt-ls", "opt-ls", {"--candidates", "3"}),
-      filtered("opt-ls sparse vector",
-               "opt-ls",
-               {"--longest-step", "3", "--line-search", "sparse_vector"}),
+      filtered("opt lanczos", "opt", {"--solver lanczos"}),
+      filtered("opt-b", "opt-b", {"--expected-batch 6"}),
+      filtered("opt-b lanczos", "opt-b", {"--expected-batch 6 --solver lanczos"}),
+      filtered("opt-ls", "opt-ls", {"--candidates 3"}),
+      filtered("opt-ls sparse vector", "opt-ls", {"--longest-step 3 --line-search sparse_vector"}),
       filtered("2opt", "2opt", {}),
-      filtered("2opt-b", "2opt-b", {"--expected-batch", "6"}),
-      filtered("2opt-ls", "2opt-ls", {"--candidates", "3"}),
+      filtered("2opt-b", "2opt-b", {"--expected-batch 6"}),
+      filtered("2opt-ls", "2opt-ls", {"--candidates 3"}),
       filtered("dp-gd-sosp", "dp-gd-sosp", {}),
-      planned("dp-newton", "dp-newton", {"--steps", "3"}),
-      planned("dp-pgd", "dp-pgd", {"--steps", "4", "--constraint", "l2:1"}),
+      planned("dp-newton", "dp-newton", {"--steps 3"}),
+      planned("dp-pgd", "dp-pgd", {"--steps 4 --constraint l2:1"}),
       // The gap of rows that are bounded by their norm, and by their entries.
-      planned("dp-pgd certificate",
-              "dp-pgd",
-              {"--steps", "4", "--constraint", "l2:1", "--certificate-share", "0.2"}),
+      planned(
+          "dp-pgd certificate", "dp-pgd", {"--steps 4 --constraint l2:1 --certificate-share 0.2"}),
       planned("dp-pgd certificate by entries",
               "dp-pgd",
-              {"--steps",
-               "4",
-               "--constraint",
-               "l1:1",
-               "--row-max",
-               "0.1",
-               "--certificate-share",
-               "0.2"}),
-      planned("dp-pmd", "dp-pmd", {"--steps", "4", "--constraint", "l1:1"}),
-      planned("dp-fw-l2", "dp-fw-l2", {"--steps", "4", "--constraint", "l2:1"}),
-      planned("dp-fw-l1",
-              "dp-fw-l1",
-              {"--steps", "4", "--constraint", "l1:1", "--selection", "exponential"}),
+              {"--steps 4 --constraint l1:1 --row-max 0.1 --certificate-share 0.2"}),
+      planned("dp-pmd", "dp-pmd", {"--steps 4 --constraint l1:1"}),
+      planned("dp-fw-l2", "dp-fw-l2", {"--steps 4 --constraint l2:1"}),
+      planned("dp-fw-l1", "dp-fw-l1", {"--steps 4 --constraint l1:1 --selection exponential"}),
       planned("dp-fw-l1 certificate",
               "dp-fw-l1",
-              {"--steps",
-               "4",
-               "--constraint",
-               "l1:1",
-               "--selection",
-               "exponential",
-               "--certificate-share",
-               "0.2"}),
-      planned("dp-fw-l1 noisy max",
-              "dp-fw-l1",
-              {"--steps", "4", "--constraint", "l1:1", "--selection", "noisy_max"}),
-      planned("auto", "auto", {"--most-passes", "8"}),
+              {"--steps 4 --constraint l1:1 --selection exponential --certificate-share 0.2"}),
+      planned(
+          "dp-fw-l1 noisy max", "dp-fw-l1", {"--steps 4 --constraint l1:1 --selection noisy_max"}),
+      planned("auto", "auto", {"--most-passes 8"}),
   };
   return lines;
 }
@@ -251,38 +183,26 @@ std::vector<Line> covering_lines() {
   return lines;
 }
 
-std::vector<std::string> command(const Line& line, bool checkpoints) {
-  Words words = {"train",
-                 "--method",
+Words command(const Line& line, bool checkpoints) {
+  Words words = {"train --method",
                  line.method->method,
-                 "--delta",
-                 "1e-5",
-                 "--seed",
-                 "7",
-                 "--threads",
-                 "1",
-                 "--neighbours",
+                 "--delta 1e-5 --seed 7 --threads 1 --neighbours",
                  std::string(to_string(line.relation)),
-                 "--record",
-                 "run.json",
-                 "--report",
-                 "run.html"};
-  if (line.relation == Relation::kAddRemove)
-    words.insert(words.end(), {"--public-n", std::to_string(kTableUnits)});
+                 "--record run.json --report run.html"};
+  if (line.relation == Relation::kAddRemove) words += {"--public-n", std::to_string(kTableUnits)};
   if (checkpoints)
     // Few of the many steps that auto makes.
-    words.insert(words.end(),
-                 {"--checkpoint", "run.ckpt", "--every", line.method->name == "auto" ? "60" : "1"});
+    words += {"--checkpoint run.ckpt --every", line.method->name == "auto" ? "60" : "1"};
   words.push_back("--no-refusals");
-  words.insert(words.end(), line.table->arguments.begin(), line.table->arguments.end());
-  words.insert(words.end(), line.table->training.begin(), line.table->training.end());
+  words += line.table->arguments;
+  words += line.table->training;
   const Words& own = line.method->arguments;
   for (std::size_t k = 0; k < own.size(); ++k)
     if (own[k] == "--loss" && line.table->has_loss())
       ++k;
     else
       words.push_back(own[k]);
-  words.insert(words.end(), {line.table->data, "model.json"});
+  words += {line.table->data, "model.json"};
   return words;
 }
 
@@ -309,6 +229,18 @@ std::vector<std::string> failing(const std::vector<Line>& lines, const RunOption
     texts.push_back(std::move(text));
   }
   return texts;
+}
+
+std::vector<std::string> line_names() {
+  std::vector<std::string> names;
+  for (const MethodLine& line : method_lines()) names.push_back(line.name);
+  return names;
+}
+
+void expect_the_same(std::vector<Line> lines, const std::string& name) {
+  std::erase_if(lines, [&](const Line& line) { return line.method->name != name; });
+  ASSERT_FALSE(lines.empty());
+  for (const std::string& text : failing(lines)) ADD_FAILURE() << text;
 }
 
 }  // namespace sotto::testing

@@ -15,7 +15,7 @@ namespace sotto::testing {
 struct MethodLine {
   std::string name;  ///< of the line
   std::string method;
-  std::vector<std::string> arguments;
+  Words arguments;
 };
 const std::vector<MethodLine>& method_lines();
 
@@ -41,10 +41,14 @@ std::vector<Line> all_lines();
 std::vector<Line> covering_lines();
 
 /// `sotto train …` for the line's worlds, with checkpoints or without.
-std::vector<std::string> command(const Line& line, bool checkpoints = true);
+Words command(const Line& line, bool checkpoints = true);
 
 /// Runs the lines, which may share worlds A, and tells what differs: one text for each line that
 /// fails.
 std::vector<std::string> failing(const std::vector<Line>& lines, const RunOptions& options = {});
+
+/// The names of all method lines, and a test of those of `lines` that have this one.
+std::vector<std::string> line_names();
+void expect_the_same(std::vector<Line> lines, const std::string& name);
 
 }  // namespace sotto::testing

@@ -44,7 +44,7 @@ void take_out_speed(std::string& text) {
 
 /// Runs `words` in both worlds of each line and compares.
 void compare(const std::vector<Line>& lines,
-             const std::function<std::vector<std::string>(const Line&)>& words,
+             const std::function<Words(const Line&)>& words,
              const std::string& artifact = "stdout") {
   ASSERT_FALSE(lines.empty());
   for (const Line& line : lines) {
@@ -67,30 +67,19 @@ TEST(OtherRuns, APlotIsTheSame) {
     return line.unit != Unit::kAllColumns || line.relation != Relation::kReplaceOne;
   });
   compare(
-      lines,
-      [](const Line& line) {
-        std::vector<std::string> words = command(line);
-        words.insert(words.begin() + 1, {"--plot", "run.svg"});
-        return words;
-      },
-      "plot");
+      lines, [](const Line& line) { return command(line) + "--plot run.svg"; }, "plot");
 }
 
 TEST(OtherRuns, ADryRunIsTheSame) {
   std::vector<Line> lines = table_lines(line_named("dp-gd"));
   std::erase_if(lines, [](const Line& line) { return !line.table->network; });
   compare(lines, [](const Line& line) {
-    std::vector<std::string> words = {"train", "--dry-run", "--json", "--method", "dp-gd"};
-    words.insert(words.end(),
-                 {"--delta", "1e-5", "--noise-multiplier", "2", "--steps", "3", "--neighbours"});
-    words.emplace_back(to_string(line.relation));
-    if (line.relation == Relation::kAddRemove)
-      words.insert(words.end(), {"--public-n", std::to_string(kTableUnits)});
-    words.push_back("--no-refusals");
-    words.insert(words.end(), line.table->arguments.begin(), line.table->arguments.end());
-    words.insert(words.end(), line.table->training.begin(), line.table->training.end());
-    words.push_back(line.table->data);
-    return words;
+    Words words = {
+        "train --dry-run --json --method dp-gd --delta 1e-5 --noise-multiplier 2 --steps 3 "
+        "--no-refusals --neighbours",
+        std::string(to_string(line.relation))};
+    if (line.relation == Relation::kAddRemove) words += {"--public-n", std::to_string(kTableUnits)};
+    return words + line.table->arguments + line.table->training + line.table->data;
   });
 }
 
@@ -103,7 +92,7 @@ TEST(OtherRuns, SecretCoinsLeaveNoTrace) {
         continue;
       const Line line{&method, &table, Relation::kReplaceOne, Unit::kAllColumns};
       if (!makes_sense(line)) continue;
-      std::vector<std::string> words = command(line);
+      Words words = command(line);
       const auto seed = std::find(words.begin(), words.end(), "--seed");
       words.erase(seed, seed + 2);
       // A checkpoint also holds the coin of random settings, drawn anew without a seed.
@@ -127,11 +116,10 @@ TEST(OtherRuns, DataInfoIsTheSame) {
   std::vector<Line> lines = table_lines(line_named("dp-gd"));
   std::erase_if(lines, [](const Line& line) { return line.table->network; });
   compare(lines, [](const Line& line) {
-    std::vector<std::string> words = {"data", "info"};
-    if (line.relation == Relation::kAddRemove)
-      words.insert(words.end(), {"--public-n", std::to_string(kTableUnits)});
+    Words words = {"data info"};
+    if (line.relation == Relation::kAddRemove) words += {"--public-n", std::to_string(kTableUnits)};
     words.push_back("--no-refusals");
-    words.insert(words.end(), line.table->arguments.begin(), line.table->arguments.end());
+    words += line.table->arguments;
     words.push_back(line.table->data);
     return words;
   });

@@ -415,7 +415,7 @@ World run_world(const Files& files,
   return world;
 }
 
-Program sotto_program(std::vector<std::string> arguments) {
+Program sotto_program(Words arguments) {
   return [arguments = std::move(arguments)] { return app::run_command_line(arguments); };
 }
 

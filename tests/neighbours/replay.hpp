@@ -18,6 +18,7 @@
 #include "sotto/core/vector.hpp"
 #include "sotto/mechanism/coordinate_selection.hpp"
 #include "sotto/mechanism/joint_gaussian.hpp"
+#include "tests/support/words.hpp"
 
 namespace sotto::testing {
 
@@ -78,7 +79,7 @@ World run_world(const Files& files,
                 const RunOptions& options = {});
 
 /// `sotto ARGUMENTS`.
-Program sotto_program(std::vector<std::string> arguments);
+Program sotto_program(Words arguments);
 
 /// What tells A from B; empty for neighbours that nothing tells apart.
 std::vector<std::string> differences(const World& a, const World& b);

@@ -3,9 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "tests/neighbours/lines.hpp"
+#include "tests/support/names.hpp"
 
 namespace sotto::testing {
 namespace {
@@ -13,27 +12,13 @@ namespace {
 class NeighbourTable : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(NeighbourTable, NothingTellsTheWorldsApart) {
-  std::vector<Line> lines = covering_lines();
-  std::erase_if(lines, [&](const Line& line) { return line.method->name != GetParam(); });
-  ASSERT_FALSE(lines.empty());
-  for (const std::string& text : failing(lines)) ADD_FAILURE() << text;
-}
-
-std::vector<std::string> line_names() {
-  std::vector<std::string> names;
-  for (const MethodLine& line : method_lines()) names.push_back(line.name);
-  return names;
+  expect_the_same(covering_lines(), GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(ByMethod,
                          NeighbourTable,
                          ::testing::ValuesIn(line_names()),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           for (char& c : name)
-                             if (c == '-' || c == ' ') c = '_';
-                           return name;
-                         });
+                         [](const auto& test) { return test_name(test.param); });
 
 // The comparison itself: a run and its replay on the very same file.
 TEST(Replay, TheSameFileIsNotToldFromItself) {

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstring>
 
+#include "tests/support/array_files.hpp"
+
 namespace sotto::testing {
 namespace {
 
@@ -92,16 +94,6 @@ std::optional<Files> libsvm_files(Unit unit, int dim, int entries, bool real_lab
   return Files{{"d.svm", text + line}, {"t.svm", test}};
 }
 
-std::string npy(const std::string& type, const std::string& shape, const std::string& bytes) {
-  std::string header =
-      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", type, shape);
-  header.append(63 - (10 + header.size()) % 64, ' ');
-  header += '\n';
-  std::string file = "\x93NUMPY";
-  file += {1, 0, static_cast<char>(header.size() % 256), static_cast<char>(header.size() / 256)};
-  return file + header + bytes;
-}
-
 template <class T>
 void append_bytes(std::string& bytes, T value) {
   std::array<char, sizeof value> raw;
@@ -128,8 +120,8 @@ std::optional<Files> npy_files(Unit unit) {
     append_bytes(y, std::int64_t{unit == Unit::kNewLabel ? 7 : label_of(unit)});
     ++rows;
   }
-  return Files{{"x.npy", npy("<f4", fmt::format("({}, {})", rows, kDim), x)},
-               {"y.npy", npy("<i8", fmt::format("({},)", rows), y)}};
+  return Files{{"x.npy", npy_header("<f4", fmt::format("({}, {})", rows, kDim)) + x},
+               {"y.npy", npy_header("<i8", fmt::format("({},)", rows)) + y}};
 }
 
 constexpr const char* kDenseSchema = R"([file]
@@ -285,13 +277,6 @@ std::optional<Files> person_files(Unit unit) {
       {"d.csv", text}};
 }
 
-std::string idx(const std::vector<std::uint32_t>& shape, const std::string& bytes) {
-  std::string file = {0, 0, 8, static_cast<char>(shape.size())};
-  for (const std::uint32_t extent : shape)
-    for (int shift = 24; shift >= 0; shift -= 8) file += static_cast<char>(extent >> shift);
-  return file + bytes;
-}
-
 /// Pixels of the last unit's picture; empty where it makes no sense.
 std::optional<std::string> pixels_of(Unit unit, std::size_t size) {
   switch (unit) {
@@ -339,8 +324,8 @@ std::optional<Files> idx_files(Unit unit) {
     ++rows;
   }
   return Files{{"net.toml", kIdxNetwork},
-               {"x-idx3-ubyte", idx({rows, 4, 4}, pixels)},
-               {"y-idx1-ubyte", idx({rows}, labels)}};
+               {"x-idx3-ubyte", idx_file({rows, 4, 4}, pixels)},
+               {"y-idx1-ubyte", idx_file({rows}, labels)}};
 }
 
 std::optional<Files> cifar_files(Unit unit, int classes) {
@@ -402,64 +387,58 @@ Unit partner(Relation relation) {
 
 const std::vector<TableKind>& table_kinds() {
   static const std::vector<TableKind> kinds = {
-      {"dense",
-       "npy",
-       "x.npy,y.npy",
-       false,
-       {"--row-norm", "1", "--dim", "6", "--classes", "0,1"},
-       {},
-       npy_files},
+      {"dense", "npy", "x.npy,y.npy", false, {"--row-norm 1 --dim 6 --classes 0,1"}, {}, npy_files},
       {"sparse",
        "libsvm",
        "d.svm",
        false,
-       {"--row-norm", "1", "--dim", "60"},
-       {"--test", "t.svm"},
+       {"--row-norm 1 --dim 60"},
+       {"--test t.svm"},
        [](Unit unit) { return libsvm_files(unit, 60, 4); }},
       // 23 rows of 4 entries in 16 columns, and a last one that decides: a quarter is 96 entries.
       {"density_limit",
        "libsvm",
        "d.svm",
        false,
-       {"--row-norm", "1", "--dim", "16"},
+       {"--row-norm 1 --dim 16"},
        {},
        [](Unit unit) { return libsvm_files(unit, 16, 4); }},
       {"real_labels",
        "libsvm",
        "d.svm",
        false,
-       {"--row-norm", "1", "--dim", "16"},
-       {"--loss", "huber"},
+       {"--row-norm 1 --dim 16"},
+       {"--loss huber"},
        [](Unit unit) { return libsvm_files(unit, 16, 4, /*real_labels=*/true); }},
       {"csv_dense",
        "csv",
        "d.csv",
        false,
-       {"--schema", "s.toml"},
+       {"--schema s.toml"},
        {"--bias"},
        [](Unit unit) { return csv_files(unit, false); }},
       {"csv_sparse",
        "csv",
        "d.csv",
        false,
-       {"--schema", "s.toml"},
+       {"--schema s.toml"},
        {},
        [](Unit unit) { return csv_files(unit, true); }},
-      {"persons", "csv", "d.csv", false, {"--schema", "s.toml"}, {}, person_files},
-      {"network", "idx", "x-idx3-ubyte,y-idx1-ubyte", true, {}, {"--model", "net.toml"}, idx_files},
+      {"persons", "csv", "d.csv", false, {"--schema s.toml"}, {}, person_files},
+      {"network", "idx", "x-idx3-ubyte,y-idx1-ubyte", true, {}, {"--model net.toml"}, idx_files},
       {"cifar10",
        "cifar10",
        "d.bin",
        true,
-       {"--format", "cifar10"},
-       {"--model", "net.toml"},
+       {"--format cifar10"},
+       {"--model net.toml"},
        [](Unit unit) { return cifar_files(unit, 10); }},
       {"cifar100",
        "cifar100",
        "d.bin",
        true,
-       {"--format", "cifar100"},
-       {"--model", "net.toml"},
+       {"--format cifar100"},
+       {"--model net.toml"},
        [](Unit unit) { return cifar_files(unit, 100); }},
   };
   return kinds;

@@ -41,8 +41,8 @@ struct TableKind {
   std::string format;  ///< as in --format
   std::string data;    ///< the DATA argument
   bool network = false;
-  std::vector<std::string> arguments;  ///< how it is read, each with a value
-  std::vector<std::string> training;   ///< further ones of `train`
+  Words arguments;  ///< how it is read, each with a value
+  Words training;   ///< further ones of `train`
   /// The files of the world whose last unit is this; nothing where it makes no sense.
   std::function<std::optional<Files>(Unit)> files;
 

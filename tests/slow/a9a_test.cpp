@@ -19,30 +19,8 @@ TEST(A9a, MeanTestObjectiveOverTwentySeedsBeatsTheBestPublishedPrivateFigure) {
   double sum = 0;
   double square = 0;
   for (int seed = 0; seed < 20; ++seed) {
-    const auto run = sotto({"train",
-                            "--method",
-                            "dp-gd",
-                            "--loss",
-                            "logistic",
-                            "--regularizer",
-                            "nonconvex:1e-3",
-                            "--dim",
-                            "123",
-                            "--row-norm",
-                            "3.7417",
-                            "--epsilon",
-                            "0.2",
-                            "--delta",
-                            "1e-5",
-                            "--neighbours",
-                            "replace-one",
-                            "--test",
-                            shared_data("libsvm/a9a.t.gz"),
-                            "--json",
-                            "--seed",
-                            std::to_string(seed),
-                            shared_data("libsvm/a9a.gz"),
-                            dir.file("model.json")});
+    const auto run = sotto(Words{"train --json --seed", std::to_string(seed)} + a9a_words() +
+                           dir.file("model.json"));
     ASSERT_EQ(run.code, 0) << run.err;
     const double objective = nlohmann::json::parse(run.out)["test"]["objective"].get<double>();
     sum += objective;
@@ -64,31 +42,14 @@ TEST(A9a, CertifiedGapsHoldTheTruthAtTheDefaults) {
     const TempDir dir;
     int covered = 0;
     for (int seed = 0; seed < kRuns; ++seed) {
-      const auto run = sotto({"train",
-                              "--method",
-                              method,
-                              "--constraint",
-                              "l1:5",
-                              "--row-max",
-                              "1",
-                              "--row-norm",
-                              "3.7417",
-                              "--certificate-share",
-                              "0.1",
-                              "--epsilon",
-                              "0.5",
-                              "--delta",
-                              "1e-5",
-                              "--neighbours",
-                              "replace-one",
-                              "--dim",
-                              "123",
-                              "--unsafe-diagnostics",
-                              "--json",
-                              "--seed",
-                              std::to_string(seed),
-                              shared_data("libsvm/a9a.gz"),
-                              dir.file("model.json")});
+      const auto run = sotto(
+          {"train --method",
+           method,
+           "--constraint l1:5 --row-max 1 --row-norm 3.7417 --certificate-share 0.1 --epsilon 0.5 "
+           "--delta 1e-5 --neighbours replace-one --dim 123 --unsafe-diagnostics --json --seed",
+           std::to_string(seed),
+           shared_data("libsvm/a9a.gz"),
+           dir.file("model.json")});
       ASSERT_EQ(run.code, 0) << run.err;
       const auto json = nlohmann::json::parse(run.out);
       const auto& certificate = json["gap_certificate"];

@@ -17,7 +17,7 @@ TEST(Reproduce, AllOfThemRunQuickly) {
   SOTTO_NEEDS_DATA("libsvm/a9a.gz");
   const TempDir dir;
   // Without --data: the source tree's own places, CIFAR's among them.
-  const auto run = sotto({"reproduce", "all", "--quick", "--out", dir.file("out")});
+  const auto run = sotto({"reproduce all --quick --out", dir.file("out")});
   ASSERT_EQ(run.code, 0) << run.err;
   std::printf("%s", run.out.c_str());
   int pages = 0;

@@ -12,12 +12,13 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/words.hpp"
+
 namespace sotto::testing {
 
 /// Starts a program that the test will send signals to. Its stderr goes to the file `err`, if
 /// given.
-inline pid_t started(const std::vector<std::string>& program_and_arguments,
-                     const std::string& err = "") {
+inline pid_t started(const Words& program_and_arguments, const std::string& err = "") {
   std::vector<char*> words;
   for (const auto& word : program_and_arguments) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);

@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <vector>
 
 #include "tests/support/temp_dir.hpp"
+#include "tests/support/words.hpp"
 
 namespace sotto::testing {
 
@@ -27,19 +27,30 @@ inline std::string quoted(const std::string& text) {
   return result;
 }
 
-/// Runs the built program; `shell_prefix` may set limits, e.g. "ulimit -v 1000000;".
-inline CommandResult sotto(const std::vector<std::string>& arguments,
-                           const std::string& shell_prefix = "") {
-  const TempDir dir;
-  std::string line = shell_prefix + " " + quoted(SOTTO_BINARY);
+/// The built program with these arguments, for a shell.
+inline std::string shell_line(const Words& arguments) {
+  std::string line = quoted(SOTTO_BINARY);
   for (const auto& argument : arguments) line += " " + quoted(argument);
-  line += " >" + quoted(dir.file("out")) + " 2>" + quoted(dir.file("err")) + " </dev/null";
-  const int status = std::system(line.c_str());
-  CommandResult result;
-  result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  result.out = TempDir::read(dir.file("out"));
-  result.err = TempDir::read(dir.file("err"));
-  return result;
+  return line;
+}
+
+/// Runs a script in a shell. `script` makes it from the words that redirect both outputs to where
+/// they are read: " >OUT 2>ERR".
+template <class Script>
+CommandResult in_a_shell(const Script& script) {
+  const TempDir dir;
+  const int status =
+      std::system(script(" >" + quoted(dir.file("out")) + " 2>" + quoted(dir.file("err"))).c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+          TempDir::read(dir.file("out")),
+          TempDir::read(dir.file("err"))};
+}
+
+/// Runs the built program; `shell_prefix` may set limits, e.g. "ulimit -v 1000000;".
+inline CommandResult sotto(const Words& arguments, const std::string& shell_prefix = "") {
+  return in_a_shell([&](const std::string& redirected) {
+    return shell_prefix + " " + shell_line(arguments) + redirected + " </dev/null";
+  });
 }
 
 /// Separable rows in LIBSVM text: n of them, two features.
@@ -53,6 +64,15 @@ inline std::string small_libsvm(int n = 200) {
     text.push_back('\n');
   }
   return text;
+}
+
+/// Trains dp-sgd, by a noise multiplier, on rows.svm of this folder.
+inline Words short_training(const TempDir& dir,
+                            const Words& more = {},
+                            const std::string& model = "model.json") {
+  return "train --method dp-sgd --delta 1e-5 --dim 2 --row-norm 1.5 --noise-multiplier 3 "
+         "--threads 1" +
+         more + Words{dir.write("rows.svm", small_libsvm()), dir.file(model)};
 }
 
 }  // namespace sotto::testing
