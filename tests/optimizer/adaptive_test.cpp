@@ -15,51 +15,23 @@
 #include "sotto/optimizer/registry.hpp"
 #include "sotto/oracle/exact_oracle.hpp"
 #include "sotto/oracle/private_oracle.hpp"
+#include "tests/support/passing_oracle.hpp"
 #include "tests/support/recording_oracle.hpp"
+#include "tests/support/search_problems.hpp"
 
 namespace sotto {
 namespace {
 
-struct Small {
-  std::vector<float> rows = {1, 0, 0.5F, 0, 2, -1, 1, 1, 1, -0.5F, 0.25F, 0};
-  std::vector<float> labels = {1, -1, 1, -1};
-  Table table = TableBuilder::dense(4, 3, rows, labels, {});
-  GlmEngine engine{table, {}};
-
+struct Small : testing::Small {
   PublicFacts facts() const {
-    PublicFacts facts;
-    facts.problem.n = 4;
-    facts.problem.dimension = 3;
-    facts.problem.row_norm = 2.3;
-    facts.problem.regularizer = Regularizer(RegularizerKind::kL2, 0.1);
+    PublicFacts facts = testing::Small::facts();
+    facts.problem.linear_rows = false;
     facts.single_release_multiplier = 1;
     facts.coin = 0.3;
     return facts;
   }
-  Vector gradient(const Vector& w) const {
-    Vector g = 0.1 * w;
-    for (std::size_t i = 0; i < 4; ++i) {
-      const Eigen::Vector3d x(rows[3 * i], rows[3 * i + 1], rows[3 * i + 2]);
-      const auto y = static_cast<double>(labels[i]);
-      g -= y / (1 + std::exp(y * x.dot(w))) * x / 4;
-    }
-    return g;
-  }
-  double objective(const Vector& w) const {
-    double sum = 0.05 * w.squaredNorm();
-    for (std::size_t i = 0; i < 4; ++i) {
-      const Eigen::Vector3d x(rows[3 * i], rows[3 * i + 1], rows[3 * i + 2]);
-      sum += std::log1p(std::exp(-static_cast<double>(labels[i]) * x.dot(w))) / 4;
-    }
-    return sum;
-  }
-
   OptimizerResult run(const std::string& method, const GivenOptions& options) const {
-    const auto configured = (*find_method(method))->configure(options, facts());
-    EXPECT_TRUE(configured) << configured.error().message;
-    ExactOracle oracle(engine, facts().problem, Stream::seeded(1, Purpose::kSampling));
-    NoObserver observer;
-    return *configured->optimizer->run(oracle, 1, observer);
+    return run_with(facts(), method, options);
   }
 };
 
@@ -106,18 +78,10 @@ TEST(DpAgd, AnswersANullStepByMeasuringMore) {
 }
 
 /// Answers selections from a list, whatever the losses, and keeps the longest step of each query.
-class Scripted final : public Oracle {
+class Scripted final : public testing::PassingOracle {
  public:
   Scripted(Oracle& inner, std::vector<std::int64_t> choices)
-      : inner_(inner), choices_(std::move(choices)) {}
-  const PublicProblem& problem() const override { return inner_.problem(); }
-  Expected<Released<Vector>> gradient(const GradientQuery& query) override {
-    return inner_.gradient(query);
-  }
-  Expected<Released<Vector>> gradient_pair(const GradientPairQuery& query) override {
-    return inner_.gradient_pair(query);
-  }
-  Expected<Released<double>> loss(const LossQuery& query) override { return inner_.loss(query); }
+      : PassingOracle(inner), choices_(std::move(choices)) {}
   Expected<Released<std::int64_t>> select(const SelectionQuery& query) override {
     longest.push_back((query.candidates.back() - query.candidates.front()).norm());
     SOTTO_ASSIGN(Released<std::int64_t> answer, inner_.select(query));
@@ -127,7 +91,6 @@ class Scripted final : public Oracle {
   std::vector<double> longest;
 
  private:
-  Oracle& inner_;
   std::vector<std::int64_t> choices_;
 };
 
@@ -266,25 +229,18 @@ TEST(AdpSgd, MatchedNoiseWithAdagradStepsIsThatOfProposition52) {
 TEST(AdpSgd, AdagradReadsTheReleasedGradientAndNothingElse) {
   // Two oracles that give the same answers from different data lead to the same run: the step can't
   // depend on anything that was not released.
-  class Fixed final : public Oracle {
+  class Fixed final : public testing::PassingOracle {
    public:
-    Fixed(Oracle& inner, PublicProblem problem) : inner_(inner), problem_(std::move(problem)) {}
+    Fixed(Oracle& inner, PublicProblem problem)
+        : PassingOracle(inner), problem_(std::move(problem)) {}
     const PublicProblem& problem() const override { return problem_; }
     Expected<Released<Vector>> gradient(const GradientQuery& query) override {
       SOTTO_ASSIGN(Released<Vector> answer, inner_.gradient(query));
       return std::move(answer).map(
           [](const Vector&) -> Vector { return Eigen::Vector3d(0.3, -0.1, 0.2); });
     }
-    Expected<Released<Vector>> gradient_pair(const GradientPairQuery& q) override {
-      return inner_.gradient_pair(q);
-    }
-    Expected<Released<std::int64_t>> select(const SelectionQuery& q) override {
-      return inner_.select(q);
-    }
-    Expected<Released<double>> loss(const LossQuery& q) override { return inner_.loss(q); }
 
    private:
-    Oracle& inner_;
     PublicProblem problem_;
   };
   const Small one;

@@ -13,6 +13,7 @@
 #include "sotto/data/table.hpp"
 #include "sotto/objective/glm.hpp"
 #include "sotto/oracle/exact_oracle.hpp"
+#include "tests/support/passing_oracle.hpp"
 
 namespace sotto {
 namespace {
@@ -241,20 +242,9 @@ TEST(Constrained, BadSetsAndOptionsSayWhatIsWrong) {
 // The release that certifies has a radius of its own: what the loss can reach at w on rows as they
 // are declared, in the norm that asks for less noise, whatever the steps clip to.
 TEST(Certificate, ClipsWhereNoRowReachesAndInTheBetterNorm) {
-  class Asked final : public Oracle {
+  class Asked final : public testing::PassingOracle {
    public:
-    explicit Asked(Oracle& inner) : inner_(inner) {}
-    const PublicProblem& problem() const override { return inner_.problem(); }
-    Expected<Released<Vector>> gradient(const GradientQuery& q) override {
-      return inner_.gradient(q);
-    }
-    Expected<Released<Vector>> gradient_pair(const GradientPairQuery& q) override {
-      return inner_.gradient_pair(q);
-    }
-    Expected<Released<std::int64_t>> select(const SelectionQuery& q) override {
-      return inner_.select(q);
-    }
-    Expected<Released<double>> loss(const LossQuery& q) override { return inner_.loss(q); }
+    using PassingOracle::PassingOracle;
     Expected<Released<NoisyGap>> gap(const GapQuery& q) override {
       in_max_norm = q.in_max_norm;
       clip = q.clip;
@@ -264,9 +254,6 @@ TEST(Certificate, ClipsWhereNoRowReachesAndInTheBetterNorm) {
     bool in_max_norm = false;
     double clip = 0;
     Vector at;
-
-   private:
-    Oracle& inner_;
   };
   const Fixture f;
   for (const auto* set : {"l1:3", "l2:3"}) {

@@ -13,6 +13,7 @@
 #include "sotto/oracle/exact_oracle.hpp"
 #include "sotto/oracle/private_oracle.hpp"
 #include "tests/support/funds.hpp"
+#include "tests/support/passing_oracle.hpp"
 
 namespace sotto {
 namespace {
@@ -218,29 +219,15 @@ TEST(LanczosCertificate, IsTheDenseOneWhenNothingIsLeftOut) {
 }
 
 /// Remembers which batch the last Hessian was of.
-class LastHessian final : public Oracle {
+class LastHessian final : public testing::PassingOracle {
  public:
-  explicit LastHessian(Oracle& inner) : inner_(inner) {}
-  const PublicProblem& problem() const override { return inner_.problem(); }
-  Expected<Released<Vector>> gradient(const GradientQuery& q) override {
-    return inner_.gradient(q);
-  }
-  Expected<Released<Vector>> gradient_pair(const GradientPairQuery& q) override {
-    return inner_.gradient_pair(q);
-  }
-  Expected<Released<std::int64_t>> select(const SelectionQuery& q) override {
-    return inner_.select(q);
-  }
-  Expected<Released<double>> loss(const LossQuery& q) override { return inner_.loss(q); }
+  using PassingOracle::PassingOracle;
   Expected<std::unique_ptr<NoisyOperator>> hessian_operator(
       const HessianOperatorQuery& q) override {
     rate = q.sampling.rate;
     return inner_.hessian_operator(q);
   }
   double rate = 0;
-
- private:
-  Oracle& inner_;
 };
 
 // A batch's Hessian is not the data's.

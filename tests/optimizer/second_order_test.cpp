@@ -13,6 +13,7 @@
 #include "sotto/oracle/exact_oracle.hpp"
 #include "sotto/oracle/private_oracle.hpp"
 #include "tests/support/funds.hpp"
+#include "tests/support/passing_oracle.hpp"
 #include "tests/support/recording_oracle.hpp"
 #include "tests/support/search_problems.hpp"
 #include "tests/support/toy_engine.hpp"
@@ -173,30 +174,14 @@ TEST(Searches, AGapThatIsNotPublicIsPaidFor) {
                                           saddle.facts());
   ASSERT_TRUE(configured);
   ExactOracle exact(engine, saddle.facts().problem, Stream::seeded(1, Purpose::kSampling));
-  class CountLosses final : public Oracle {
+  class CountLosses final : public testing::PassingOracle {
    public:
-    explicit CountLosses(Oracle& inner) : inner_(inner) {}
-    const PublicProblem& problem() const override { return inner_.problem(); }
-    Expected<Released<Vector>> gradient(const GradientQuery& q) override {
-      return inner_.gradient(q);
-    }
-    Expected<Released<Vector>> gradient_pair(const GradientPairQuery& q) override {
-      return inner_.gradient_pair(q);
-    }
-    Expected<Released<std::int64_t>> select(const SelectionQuery& q) override {
-      return inner_.select(q);
-    }
+    using PassingOracle::PassingOracle;
     Expected<Released<double>> loss(const LossQuery& q) override {
       ++losses;
       return inner_.loss(q);
     }
-    Expected<Released<NoisyHessian>> hessian(const HessianQuery& q) override {
-      return inner_.hessian(q);
-    }
     int losses = 0;
-
-   private:
-    Oracle& inner_;
   } oracle(exact);
   NoObserver observer;
   ASSERT_TRUE(configured->optimizer->run(oracle, 1, observer));

@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "sotto/privacy/accountant.hpp"
 
@@ -31,14 +33,16 @@ double real_epsilon(const Formula& formula, double delta, std::string_view accou
 constexpr double kTwoDigits = 0.035;
 constexpr double kThreeDigits = 0.006;
 
+/// A claimed epsilon, and what is expected of it.
+using Pairs = std::vector<std::pair<double, double>>;
+
 TEST(Formula, DpSrm) {
-  FormulaInputs in;
-  in.n = 32561;
-  in.batch = 100;
-  in.steps = 1303;
-  in.epsilon = 0.2;
-  in.delta = 1e-5;
-  in.relation = Relation::kZeroOut;
+  FormulaInputs in{.n = 32561,
+                   .steps = 1303,
+                   .epsilon = 0.2,
+                   .delta = 1e-5,
+                   .batch = 100,
+                   .relation = Relation::kZeroOut};
   EXPECT_NEAR(evaluate("dp-srm", in).noise_multiplier, 14.1, 0.05);
   EXPECT_NEAR(real_epsilon(evaluate("dp-srm", in), in.delta), 0.021, 0.021 * kTwoDigits);
   in.relation = Relation::kReplaceOne;
@@ -73,13 +77,12 @@ TEST(Formula, TheLemmaOfDpSrm) {
         else
           EXPECT_NEAR(proof.epsilon / expected, 1, 1e-3) << z << " " << b << " " << releases;
       }
-  FormulaInputs in;
-  in.n = 32561;
-  in.batch = 100;
-  in.steps = 1303;
-  in.epsilon = 0.2;
-  in.delta = 1e-5;
-  in.sampling = Sampling::Kind::kFixedSize;
+  FormulaInputs in{.n = 32561,
+                   .steps = 1303,
+                   .epsilon = 0.2,
+                   .delta = 1e-5,
+                   .batch = 100,
+                   .sampling = Sampling::Kind::kFixedSize};
   const Formula formula = evaluate("dp-srm", in);
   ASSERT_TRUE(formula.proof);
   EXPECT_NEAR(formula.proof->needed, 116.1, 0.1);
@@ -89,21 +92,14 @@ TEST(Formula, TheLemmaOfDpSrm) {
 }
 
 TEST(Formula, DpStr) {
-  FormulaInputs in;
-  in.n = 581012;
-  in.batch = 50000;
-  in.steps = 131;
-  in.delta = 1.0 / 581012;
+  FormulaInputs in{.n = 581012, .steps = 131, .delta = 1.0 / 581012, .batch = 50000};
   // There with the shift of a replaced record at rate q; Poisson under replace-one is slightly
   // less.
-  const double expected[] = {0.17, 0.36, 0.78};
-  int i = 0;
-  for (const double epsilon : {0.5, 1.0, 2.0}) {
+  for (const auto& [epsilon, expected] : Pairs{{0.5, 0.17}, {1, 0.36}, {2, 0.78}}) {
     in.epsilon = epsilon;
     const double value = real_epsilon(evaluate("dp-str", in), in.delta);
-    EXPECT_LE(value, expected[i] * (1 + kTwoDigits));
-    EXPECT_GE(value, expected[i] * 0.85);
-    ++i;
+    EXPECT_LE(value, expected * (1 + kTwoDigits));
+    EXPECT_GE(value, expected * 0.85);
   }
   in.epsilon = 1;
   in.steps = 2000;
@@ -111,53 +107,39 @@ TEST(Formula, DpStr) {
 }
 
 TEST(Formula, AdpSgd) {
-  FormulaInputs in;
-  in.n = 50000;
-  in.batch = 256;
-  in.steps = 11700;
-  in.delta = 1e-5;
-  in.relation = Relation::kZeroOut;
-  const double multipliers[] = {8.50, 5.66, 4.25, 2.12, 1.06};
-  const double epsilons[] = {0.215, 0.336, 0.464, 1.042, 2.81};
-  int i = 0;
-  for (const double epsilon : {0.8, 1.2, 1.6, 3.2, 6.4}) {
-    in.epsilon = epsilon;
+  FormulaInputs in{
+      .n = 50000, .steps = 11700, .delta = 1e-5, .batch = 256, .relation = Relation::kZeroOut};
+  struct Case {
+    double claimed, multiplier, real;
+  };
+  for (const auto& [claimed, multiplier, real] : {Case{0.8, 8.50, 0.215},
+                                                  {1.2, 5.66, 0.336},
+                                                  {1.6, 4.25, 0.464},
+                                                  {3.2, 2.12, 1.042},
+                                                  {6.4, 1.06, 2.81}}) {
+    in.epsilon = claimed;
     const Formula formula = evaluate("adp-sgd", in);
-    EXPECT_NEAR(formula.noise_multiplier, multipliers[i], 0.006);
-    EXPECT_NEAR(real_epsilon(formula, in.delta), epsilons[i], epsilons[i] * kThreeDigits);
-    ++i;
+    EXPECT_NEAR(formula.noise_multiplier, multiplier, 0.006);
+    EXPECT_NEAR(real_epsilon(formula, in.delta), real, real * kThreeDigits);
   }
 }
 
 TEST(Formula, DpFwL1) {
-  FormulaInputs in;
-  in.n = 10000;
-  in.steps = 200;
-  in.delta = 1e-3;
-  const double expected[] = {0.0072, 0.064, 0.33, 0.97};
-  int i = 0;
-  for (const double epsilon : {0.1, 0.5, 2.0, 5.0}) {
+  FormulaInputs in{.n = 10000, .steps = 200, .delta = 1e-3};
+  for (const auto& [epsilon, expected] : Pairs{{0.1, 0.0072}, {0.5, 0.064}, {2, 0.33}, {5, 0.97}}) {
     in.epsilon = epsilon;
-    EXPECT_NEAR(real_epsilon(evaluate("dp-fw-l1", in), in.delta, "zcdp"),
-                expected[i],
-                expected[i] * kTwoDigits);
-    ++i;
+    EXPECT_NEAR(
+        real_epsilon(evaluate("dp-fw-l1", in), in.delta, "zcdp"), expected, expected * kTwoDigits);
   }
 }
 
 TEST(Formula, DpPgdPrintsRhoSquared) {
-  FormulaInputs in;
-  in.n = 10000;
-  in.steps = 200;
-  in.delta = 1e-3;
-  const double inflation[] = {52.8, 10.7, 2.8, 1.22};
-  int i = 0;
-  for (const double epsilon : {0.1, 0.5, 2.0, 5.0}) {
+  FormulaInputs in{.n = 10000, .steps = 200, .delta = 1e-3};
+  for (const auto& [epsilon, inflation] : Pairs{{0.1, 52.8}, {0.5, 10.7}, {2, 2.8}, {5, 1.22}}) {
     in.epsilon = epsilon;
     // dp-tr's formula is right for 2 T releases; for T it would be 1/sqrt(2) of it.
     const double correct = evaluate("dp-tr", in).noise / std::sqrt(2);
-    EXPECT_NEAR(evaluate("dp-pgd", in).noise / correct / inflation[i], 1, 0.01);
-    ++i;
+    EXPECT_NEAR(evaluate("dp-pgd", in).noise / correct / inflation, 1, 0.01);
   }
   in.epsilon = 8;  // rho > 1: less noise than epsilon needs
   EXPECT_GT(real_epsilon(evaluate("dp-pgd", in), in.delta),
@@ -165,20 +147,12 @@ TEST(Formula, DpPgdPrintsRhoSquared) {
 }
 
 TEST(Formula, DpGdWithConstantsOfOneOverspends) {
-  FormulaInputs in;
-  in.n = 495141;
-  in.steps = 1000;
-  in.epsilon = 1;
-  in.delta = 1.0 / 495141;
+  FormulaInputs in{.n = 495141, .steps = 1000, .epsilon = 1, .delta = 1.0 / 495141};
   EXPECT_NEAR(real_epsilon(evaluate("dp-gd", in), in.delta), 1.14, 0.005);
 }
 
 TEST(Formula, DpTrAndOptKeepTheirPromise) {
-  FormulaInputs in;
-  in.n = 495141;
-  in.steps = 421;
-  in.epsilon = 1;
-  in.delta = 1.0 / 495141;
+  FormulaInputs in{.n = 495141, .steps = 421, .epsilon = 1, .delta = 1.0 / 495141};
   EXPECT_LT(real_epsilon(evaluate("dp-tr", in), in.delta), 1);
   EXPECT_LT(real_epsilon(evaluate("opt", in), in.delta), 1);
   in.line_search = true;
@@ -186,23 +160,14 @@ TEST(Formula, DpTrAndOptKeepTheirPromise) {
 }
 
 TEST(Formula, RrpsgdOnOnePassOfManyRecords) {
-  FormulaInputs in;
-  in.n = 32561;
-  in.steps = std::int64_t{32561} * 32561;
-  in.epsilon = 0.5;
-  in.delta = 1e-5;
+  FormulaInputs in{.n = 32561, .steps = std::int64_t{32561} * 32561, .epsilon = 0.5, .delta = 1e-5};
   const Formula formula = evaluate("rrpsgd", in);
   EXPECT_NEAR(formula.noise, std::sqrt(32 * std::log(32561 / 1e-5) * std::log(1e5)) / 0.5, 1e-9);
   EXPECT_LT(real_epsilon(formula, in.delta), 0.5);
 }
 
 TEST(Formula, EveryMethodExplainsItself) {
-  FormulaInputs in;
-  in.n = 1000;
-  in.batch = 100;
-  in.steps = 10;
-  in.epsilon = 1;
-  in.delta = 1e-5;
+  FormulaInputs in{.n = 1000, .steps = 10, .epsilon = 1, .delta = 1e-5, .batch = 100};
   for (const std::string_view method : formula_methods()) {
     const Formula formula = evaluate(method, in);
     EXPECT_FALSE(formula.source.empty());
@@ -214,26 +179,20 @@ TEST(Formula, EveryMethodExplainsItself) {
 }
 
 TEST(Formula, RefusesBadInputs) {
-  FormulaInputs good;
-  good.n = 1000;
-  good.batch = 100;
-  good.steps = 10;
-  good.epsilon = 1;
-  good.delta = 1e-5;
+  FormulaInputs good{.n = 1000, .steps = 10, .epsilon = 1, .delta = 1e-5, .batch = 100};
   EXPECT_THAT(paper_formula("dp-x", good).error().message, testing::HasSubstr("dp-srm"));
-  auto in = good;
-  in.batch = 0;
-  EXPECT_THAT(paper_formula("dp-srm", in).error().message, testing::HasSubstr("batch must be"));
-  EXPECT_TRUE(paper_formula("dp-gd", in));
-  in = good;
-  in.delta = 0;
-  EXPECT_FALSE(paper_formula("dp-gd", in));
-  in = good;
-  in.steps = 0;
-  EXPECT_FALSE(paper_formula("dp-gd", in));
-  in = good;
-  in.epsilon = std::nan("");
-  EXPECT_FALSE(paper_formula("dp-gd", in));
+  const auto with = [&](auto field, auto value) {
+    FormulaInputs in = good;
+    in.*field = value;
+    return in;
+  };
+  const FormulaInputs no_batch = with(&FormulaInputs::batch, 0);
+  EXPECT_THAT(paper_formula("dp-srm", no_batch).error().message,
+              testing::HasSubstr("batch must be"));
+  EXPECT_TRUE(paper_formula("dp-gd", no_batch));
+  EXPECT_FALSE(paper_formula("dp-gd", with(&FormulaInputs::delta, 0)));
+  EXPECT_FALSE(paper_formula("dp-gd", with(&FormulaInputs::steps, 0)));
+  EXPECT_FALSE(paper_formula("dp-gd", with(&FormulaInputs::epsilon, std::nan(""))));
 }
 
 }  // namespace

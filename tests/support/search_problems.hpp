@@ -59,9 +59,14 @@ struct Small {
   double smoothness() const { return 2.3 * 2.3 / 4 + 0.1; }
 
   OptimizerResult run(const std::string& method, const GivenOptions& options) const {
-    const auto configured = (*find_method(method))->configure(options, facts());
+    return run_with(facts(), method, options);
+  }
+  OptimizerResult run_with(const PublicFacts& facts,
+                           const std::string& method,
+                           const GivenOptions& options) const {
+    const auto configured = (*find_method(method))->configure(options, facts);
     EXPECT_TRUE(configured) << configured.error().message;
-    ExactOracle oracle(engine, facts().problem, Stream::seeded(1, Purpose::kSampling));
+    ExactOracle oracle(engine, facts.problem, Stream::seeded(1, Purpose::kSampling));
     NoObserver observer;
     auto result = configured->optimizer->run(oracle, 1, observer);
     EXPECT_TRUE(result) << result.error().message;
