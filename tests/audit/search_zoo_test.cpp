@@ -10,12 +10,7 @@ namespace {
 using namespace testing::zoo;
 
 TEST(SearchZoo, StoppingOnTheTrueLossIsCaught) {
-  const Case broken = stop_on_true_loss();
-  Scores scores;
-  collect(broken.trial(), broken.runs, scores);
-  const auto judged = judge(scores, *broken.claim, {0.99, 0.1});
-  ASSERT_TRUE(judged);
-  EXPECT_GT(judged->lower_bound, broken.claimed);
+  expect_caught(stop_on_true_loss(), 1, {0.99, 0.1});
 }
 
 }  // namespace

@@ -22,14 +22,8 @@ TEST(SecondOrderZoo, EveryBrokenTwinIsCaught) {
                              noise_for_n_on_a_mean_over_b(),
                              pair_at_the_price_of_one(),
                              fresh_noise_in_products(),
-                             stop_on_the_true_loss()}) {
-    EXPECT_GT(broken.real, 1.15 * broken.claimed) << broken.name;
-    Scores scores;
-    collect(broken.trial(), broken.runs, scores);
-    const auto judged = judge(scores, *broken.claim, {0.99, 0.1});
-    ASSERT_TRUE(judged) << broken.name;
-    EXPECT_GT(judged->lower_bound, broken.claimed) << broken.name;
-  }
+                             stop_on_the_true_loss()})
+    expect_caught(broken, 1.15, {0.99, 0.1});
 }
 
 /// One row, at w = 0 with R = 1 (its logistic Hessian is x x' / 4); the oracle's releases under a

@@ -14,13 +14,8 @@ using namespace testing::zoo;
 TEST(VerticesZoo, EveryBrokenTwinIsCaught) {
   for (const Case& broken :
        {halved_score_sensitivity(), entries_not_clipped(), best_iterate_by_gap()}) {
-    EXPECT_GT(broken.real, 1.15 * broken.claimed) << broken.name;
-    Scores scores;
-    collect(broken.trial(), broken.runs, scores);
-    const auto judged = judge(scores, *broken.claim, {0.99, 0.1});
-    ASSERT_TRUE(judged) << broken.name << ": " << judged.error().message;
-    EXPECT_GT(judged->lower_bound, broken.claimed) << broken.name;
-    EXPECT_LE(judged->plain_bound, broken.real) << broken.name;
+    const Judgement found = expect_caught(broken, 1.15, {0.99, 0.1});
+    EXPECT_LE(found.plain_bound, broken.real) << broken.name;
   }
 }
 
@@ -28,11 +23,9 @@ TEST(VerticesZoo, EveryBrokenTwinIsCaught) {
 TEST(VerticesZoo, TheCorrectTwinIsNot) {
   const Case correct = correct_selection(6000);
   EXPECT_LE(correct.real, correct.claimed);
-  Scores scores;
-  collect(correct.trial(), correct.runs, scores);
-  const auto judged = judge(scores, *correct.claim, {1 - 1e-6, 0.1});
-  ASSERT_TRUE(judged);
-  EXPECT_LE(judged->lower_bound, kEpsilon);
+  const auto found = judged(correct, {1 - 1e-6, 0.1});
+  ASSERT_TRUE(found);
+  EXPECT_LE(found->lower_bound, kEpsilon);
 }
 
 /// The attacker sees every answer of the real methods and finds no more than was claimed, each with

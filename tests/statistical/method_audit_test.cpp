@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/names.hpp"
+
 namespace sotto {
 namespace {
 
@@ -17,13 +19,6 @@ Expected<Judgement> audit(const MethodAuditOptions& options, std::int64_t runs) 
   Scores scores;
   collect(prepared.trial(), runs, scores);
   return judge(scores, prepared.claim(), prepared.judge_options());
-}
-
-std::vector<std::string> private_methods() {
-  std::vector<std::string> names;
-  for (const auto& method : methods())
-    if (method.is_private) names.push_back(method.name);
-  return names;
 }
 
 // What the attack must find at least, of epsilon 8 with 1000 runs per world. For comparison, by the
@@ -58,14 +53,10 @@ TEST_P(EveryMethod, IsAttackedWellAndKeepsItsClaim) {
   }
 }
 
-std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
-  std::string name = info.param;
-  for (char& c : name)
-    if (c == '-') c = '_';
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(All, EveryMethod, ::testing::ValuesIn(private_methods()), test_name);
+INSTANTIATE_TEST_SUITE_P(All,
+                         EveryMethod,
+                         ::testing::ValuesIn(testing::private_methods()),
+                         [](const auto& test) { return testing::test_name(test.param); });
 
 // Sensitivities that follow the model, where the clip radius never binds: still within the claim,
 // and not far from it, since the canary is as long as a row may be. Each alarms falsely with

@@ -3,6 +3,8 @@
 // Methods that are broken on purpose, each the twin of a correct one with a mistake seen in papers
 // or in public code. Every case states its two worlds and the epsilon that it really has.
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -77,6 +79,22 @@ struct Case {
     };
   }
 };
+
+inline Expected<Judgement> judged(const Case& attacked, const JudgeOptions& options) {
+  Scores scores;
+  collect(attacked.trial(), attacked.runs, scores);
+  return judge(scores, *attacked.claim, options);
+}
+
+/// What is really spent is `factor` times the claim, and the attack refutes the claim.
+inline Judgement expect_caught(const Case& broken, double factor, const JudgeOptions& options) {
+  EXPECT_GT(broken.real, factor * broken.claimed) << broken.name;
+  const auto result = judged(broken, options);
+  EXPECT_TRUE(result) << broken.name << ": " << result.error().message;
+  if (!result) return {};
+  EXPECT_GT(result->lower_bound, broken.claimed) << broken.name << "; " << broken.worlds;
+  return *result;
+}
 
 /// A law on the line: a mixture of normals with one standard deviation.
 struct Mixture {
