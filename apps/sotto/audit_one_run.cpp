@@ -19,14 +19,12 @@ namespace sotto::app {
 void OneRunArguments::add_to(Verb& verb) {
   data.add_rows(verb, "DATA", data_path, "training data, with --one-run only");
   verb.add_output("--journal", train.journal_path, "where the charges of this training are written")
-      ->group("One run");
+      .group("One run");
   verb.add_option("--canaries", options.canaries, "how many, each inserted by a fair coin")
-      ->capture_default_str()
-      ->group("One run");
-  verb.add_word("--loss", loss, "as in train")->capture_default_str()->group("One run");
-  verb.add_word("--regularizer", regularizer, "as in train")
-      ->capture_default_str()
-      ->group("One run");
+      .show_default()
+      .group("One run");
+  verb.add_word("--loss", loss, "as in train").show_default().group("One run");
+  verb.add_word("--regularizer", regularizer, "as in train").show_default().group("One run");
   data.add_to(verb);
 }
 

@@ -26,12 +26,12 @@ std::string names_of(const std::string& paths) {
 
 void CheckpointArguments::add_to(Verb& verb) {
   verb.add_output("--checkpoint", path, "write the run's state here, for --resume")
-      ->group("Checkpoints");
+      .group("Checkpoints");
   verb.add_option(
           "--every", every, "steps between checkpoints; default: a hundredth of the planned ones")
-      ->group("Checkpoints");
+      .group("Checkpoints");
   verb.add_flag("--resume", resume, "go on from the --checkpoint file if it is there")
-      ->group("Checkpoints");
+      .group("Checkpoints");
 }
 
 Expected<CheckpointOptions> CheckpointArguments::options(const std::string& data_path) const {

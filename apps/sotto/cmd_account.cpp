@@ -234,35 +234,35 @@ Action add_account(Verb& app) {
   verb->add_flag("--curve",
                  arguments->curve,
                  "delta over epsilon (up to --epsilon) and the trade-off function, as JSON")
-      ->group("Curve");
+      .group("Curve");
   verb->add_output("--html", arguments->html, "with --curve: write a page with charts here instead")
-      ->group("Curve");
+      .group("Curve");
   verb->add_word(
           "--formula",
           arguments->formula,
           "what the noise printed in a paper spends: dp-gd, dp-pgd, dp-tr, dp-str, opt, dp-srm, "
           "adp-sgd,\nrrpsgd or dp-fw-l1; with --epsilon --delta --n --steps [--batch]")
-      ->group("Formula");
-  verb->add_option("--n", arguments->inputs.n, "records")->group("Formula");
-  verb->add_option("--steps", arguments->inputs.steps, "steps T")->group("Formula");
-  verb->add_option("--batch", arguments->inputs.batch, "records a batch")->group("Formula");
+      .group("Formula");
+  verb->add_option("--n", arguments->inputs.n, "records").group("Formula");
+  verb->add_option("--steps", arguments->inputs.steps, "steps T").group("Formula");
+  verb->add_option("--batch", arguments->inputs.batch, "records a batch").group("Formula");
   verb->add_option("--clip-radius,--clip",
                    arguments->inputs.clip_radius,
                    "G, the bound on one record's gradient")
-      ->capture_default_str()
-      ->group("Formula");
+      .show_default()
+      .group("Formula");
   verb->add_option("--constant", arguments->inputs.constant, "dp-gd: the c that no paper states")
-      ->capture_default_str()
-      ->group("Formula");
+      .show_default()
+      .group("Formula");
   verb->add_option(
           "--beta", arguments->inputs.beta, "dp-srm: the share of epsilon in its conversion")
-      ->capture_default_str()
-      ->group("Formula");
+      .show_default()
+      .group("Formula");
   verb->add_flag("--line-search", arguments->inputs.line_search, "opt: with its line search")
-      ->group("Formula");
+      .group("Formula");
   verb->add_flag(
           "--fixed-size", arguments->fixed_size, "price sampled methods with fixed-size batches")
-      ->group("Formula");
+      .group("Formula");
   return [arguments] { return account(*arguments); };
 }
 

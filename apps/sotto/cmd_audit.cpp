@@ -272,30 +272,28 @@ Action add_audit(Verb& app) {
   auto* verb = app.add_subcommand("audit", "try to break a method's privacy claim");
   auto a = std::make_shared<Arguments>();
   a->method.add_to(*verb);
-  verb->add_option("--epsilon", a->epsilon, "the claim to attack")->group("Claim");
-  verb->add_option("--delta", a->delta, "the claim to attack")->group("Claim");
+  verb->add_option("--epsilon", a->epsilon, "the claim to attack").group("Claim");
+  verb->add_option("--delta", a->delta, "the claim to attack").group("Claim");
   verb->add_word("--neighbours,--neighbors", a->neighbours, "zero-out, replace-one or add-remove")
-      ->capture_default_str()
-      ->group("Claim");
-  verb->add_option("--runs", a->runs, "runs of each of the two worlds")->capture_default_str();
+      .show_default()
+      .group("Claim");
+  verb->add_option("--runs", a->runs, "runs of each of the two worlds").show_default();
   verb->add_word(
           "--view", a->view, "what the attacker sees: all released values, or the final model")
-      ->capture_default_str();
+      .show_default();
   verb->add_word(
           "--canary",
           a->canary,
           "direction (alone in its feature), label-flip, or spread (against choices of vertices)")
-      ->capture_default_str();
-  verb->add_option("--confidence", a->confidence, "of the lower bound")->capture_default_str();
-  verb->add_option("--seed", a->seed, "of the audit's own randomness")->capture_default_str();
+      .show_default();
+  verb->add_option("--confidence", a->confidence, "of the lower bound").show_default();
+  verb->add_option("--seed", a->seed, "of the audit's own randomness").show_default();
   verb->add_output("--roc", a->roc_path, "write the ROC beside the claimed trade-off curve (CSV)");
   verb->add_output("--report", a->report_path, "write a report of the audit (HTML, one file)");
   verb->add_output("--resume", a->resume_path, "keep the scores here, and continue from them");
-  verb->add_option("--threads", a->threads, "0: all cores")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1024));
+  verb->add_option("--threads", a->threads, "0: all cores").show_default().range(0, 1024);
   verb->add_flag("--one-run", a->in_one_run, "train once on DATA with canaries, and guess them")
-      ->group("One run");
+      .group("One run");
   a->one_run.add_to(*verb);
   a->one_run.network.add_to(*verb);
   verb->add_flag("--json", a->json, "print one object for machines");

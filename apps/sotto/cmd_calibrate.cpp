@@ -168,8 +168,8 @@ Action add_calibrate(Verb& app) {
       "--dim", arguments->dim, "number of features; only rules for open settings look at it");
   verb->add_word(
       "--neighbours,--neighbors", arguments->neighbours, "zero-out, replace-one or add-remove");
-  verb->add_option("--epsilon", arguments->epsilon, "target")->required();
-  verb->add_option("--delta", arguments->delta, "target")->required();
+  verb->add_option("--epsilon", arguments->epsilon, "target").required();
+  verb->add_option("--delta", arguments->delta, "target").required();
   verb->add_word("--accountant",
                  arguments->accountant,
                  "gaussian, zcdp, rdp or pld; default: the tightest that applies");

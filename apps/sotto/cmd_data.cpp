@@ -194,20 +194,19 @@ Expected<int> make(const Arguments& arguments) {
 Action add_data(Verb& app) {
   auto* verb = app.add_subcommand(
       "data", "look at a data file's public facts, check it, convert it, fetch public data sets");
-  verb->require_subcommand(1);
+  verb->require_subcommand();
   auto a = std::make_shared<Arguments>();
   auto* info_verb =
       verb->add_subcommand("info", "public facts: format, units, features, declared bounds");
   auto* check_verb = verb->add_subcommand(
       "check", "list the rows that don't fit what is declared; for the data's holder");
   a->data.add_rows(*check_verb, "FILE", a->path, "as for train, with the same declarations")
-      ->required();
-  check_verb->add_option("--show", a->shown, "how many are listed; all are counted")
-      ->capture_default_str();
+      .required();
+  check_verb->add_option("--show", a->shown, "how many are listed; all are counted").show_default();
   a->data
       .add_rows(
           *info_verb, "FILE", a->path, "LIBSVM, CSV with --schema, or a pair X.npy,y.npy; also .gz")
-      ->required();
+      .required();
   info_verb->add_option(
       "--public-n", a->public_n, "add-remove: show this declared number instead of the true one");
   info_verb->add_flag(
@@ -215,44 +214,38 @@ Action add_data(Verb& app) {
   info_verb->add_flag("--json", a->json, "one object for machines");
   auto* convert_verb =
       verb->add_subcommand("convert", "rewrite as LIBSVM, or as a pair X.npy,y.npy");
-  a->data.add_rows(*convert_verb, "FILE", a->path, "input")->required();
-  add_table_output(*convert_verb, "OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy")->required();
+  a->data.add_rows(*convert_verb, "FILE", a->path, "input").required();
+  add_table_output(*convert_verb, "OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy").required();
   auto* phase_verb = verb->add_subcommand(
       "phase-retrieval",
       "make a problem with a strict saddle at 0 (docs/reference/synthetic_data.md)");
-  add_table_output(*phase_verb, "OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy")->required();
-  phase_verb->add_option("--rows", a->phase.rows, "rows")->capture_default_str();
-  phase_verb->add_option("--dim", a->phase.dim, "features")->capture_default_str();
-  phase_verb->add_option("--seed", a->phase.seed, "decides the truth and all rows")
-      ->capture_default_str();
+  add_table_output(*phase_verb, "OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy").required();
+  phase_verb->add_option("--rows", a->phase.rows, "rows").show_default();
+  phase_verb->add_option("--dim", a->phase.dim, "features").show_default();
+  phase_verb->add_option("--seed", a->phase.seed, "decides the truth and all rows").show_default();
   phase_verb->add_option("--part", a->phase.part, "0 for training, 1 for testing, …")
-      ->capture_default_str();
+      .show_default();
   phase_verb->add_option("--noise", a->phase.noise, "standard deviation of the labels' noise")
-      ->capture_default_str();
+      .show_default();
   phase_verb->add_option("--label-bound", a->phase.label_bound, "labels are clamped to [0, this]")
-      ->capture_default_str();
+      .show_default();
   auto* make_verb = verb->add_subcommand(
       "make",
       "write made-up rows of a linear model with a known truth (docs/reference/synthetic_data.md)");
-  make_verb->add_word("KIND", a->made.kind, "linear, signs or sparse")->required();
-  add_table_output(*make_verb, "OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy")->required();
-  make_verb->add_option("--rows", a->made.rows, "number of rows")->capture_default_str();
-  make_verb->add_option("--dim", a->made.dim, "number of features")->capture_default_str();
-  make_verb->add_option("--seed", a->made.seed, "decides everything")->capture_default_str();
+  make_verb->add_word("KIND", a->made.kind, "linear, signs or sparse").required();
+  add_table_output(*make_verb, "OUTPUT", a->output, "a LIBSVM file, or X.npy,y.npy").required();
+  make_verb->add_option("--rows", a->made.rows, "number of rows").show_default();
+  make_verb->add_option("--dim", a->made.dim, "number of features").show_default();
+  make_verb->add_option("--seed", a->made.seed, "decides everything").show_default();
   make_verb->add_option("--part", a->made.part, "other rows of the same truth, e.g. for testing")
-      ->capture_default_str();
+      .show_default();
   for (auto* each : {info_verb, check_verb, convert_verb}) {
-    each->add_word("--labels", a->labels, "binary, multiclass or real")->capture_default_str();
+    each->add_word("--labels", a->labels, "binary, multiclass or real").show_default();
     a->data.add_to(*each);
   }
   const Action fetch = add_data_fetch(*verb);
-  return [a,
-          info_verb,
-          check_verb,
-          make_verb,
-          phase_verb,
-          fetch,
-          fetch_verb = verb->get_subcommand("fetch")] {
+  const Verb* fetch_verb = verb->subcommands().back().get();
+  return [a, info_verb, check_verb, make_verb, phase_verb, fetch_verb, fetch] {
     if (fetch_verb->parsed()) return fetch();
     if (phase_verb->parsed()) return make_phase(*a);
     if (make_verb->parsed()) return make(*a);

@@ -105,7 +105,7 @@ Expected<int> demo(const std::string& folder) {
 Action add_demo(Verb& app) {
   auto* verb = app.add_subcommand("demo", "train a private model on data that Sotto makes itself");
   auto folder = std::make_shared<std::string>("sotto-demo");
-  verb->add_folder("--out", *folder, "folder for the data and models")->capture_default_str();
+  verb->add_folder("--out", *folder, "folder for the data and models").show_default();
   return [folder] { return demo(*folder); };
 }
 

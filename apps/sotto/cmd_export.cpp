@@ -45,8 +45,8 @@ Expected<int> export_model(const Arguments& arguments) {
 Action add_export(Verb& app) {
   auto* verb = app.add_subcommand("export", "write a model as ONNX, with its privacy statement");
   auto arguments = std::make_shared<Arguments>();
-  verb->add_input("MODEL", arguments->model_path, "a model that `train` wrote")->required();
-  verb->add_output("OUTPUT", arguments->output_path, "the file to write, NAME.onnx")->required();
+  verb->add_input("MODEL", arguments->model_path, "a model that `train` wrote").required();
+  verb->add_output("OUTPUT", arguments->output_path, "the file to write, NAME.onnx").required();
   verb->footer(
       "\nThe file computes scores: a network's last layer before softmax, or <w, x> of a linear\n"
       "model. Its metadata has sotto.privacy, sotto.method, sotto.loss and sotto.class_names.\n"

@@ -70,20 +70,20 @@ Action add_predict(Verb& app) {
   auto arguments = std::make_shared<Arguments>();
   arguments->data
       .add_rows(*verb, "DATA", arguments->data_path, "rows in the format of the training data")
-      ->required();
-  verb->add_input("MODEL", arguments->model_path, "a model that `train` wrote")->required();
+      .required();
+  verb->add_input("MODEL", arguments->model_path, "a model that `train` wrote").required();
   verb->add_output(
           "OUTPUT", arguments->output_path, "predictions, one per line, in the order of the rows")
-      ->required();
+      .required();
   verb->add_flag("--proba",
                  arguments->probabilities,
                  "write probabilities of the second class instead of classes");
   verb->add_input("--schema", arguments->data.schema_path, "instead of the schema inside the model")
-      ->group("Data");
+      .group("Data");
   verb->add_word(
           "--format", arguments->data.format, "auto, libsvm, csv, npy, idx, cifar10 or cifar100")
-      ->capture_default_str()
-      ->group("Data");
+      .show_default()
+      .group("Data");
   arguments->data.add_limits(*verb);
   verb->add_flag("--json", arguments->json, "print the metrics as one object");
   verb->footer(

@@ -77,7 +77,7 @@ Expected<int> run_report(const Arguments& arguments) {
 Action add_report(Verb& app) {
   auto* verb = app.add_subcommand("report", "make a page of one run, or compare several");
   auto a = std::make_shared<Arguments>();
-  verb->add_inputs("RECORD", a->paths, "files that `sotto train --record` wrote")->required();
+  verb->add_inputs("RECORD", a->paths, "files that `sotto train --record` wrote").required();
   verb->writes("the page", [a = a.get()] { return std::vector{page_of(*a)}; });
   verb->add_word("--out", a->out, "the page; default: RECORD.html, or comparison.html");
   verb->add_output("--plot", a->plot, "the curves alone, as .svg or .png (needs gnuplot)");

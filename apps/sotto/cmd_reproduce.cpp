@@ -243,16 +243,13 @@ Action add_reproduce(Verb& app) {
       "run only cells whose key has this text in it, e.g. \"cifar10 / epsilon 0.8\" or \"x 60 "
       "recipe\"; the page's others are from earlier runs (--resume) or marked as not run");
   verb->add_flag("--resume", a->resume, "keep the finished cells of an earlier run");
-  verb->add_folder("--out", a->out, "folder for results (JSON, CSV) and pages")
-      ->capture_default_str();
+  verb->add_folder("--out", a->out, "folder for results (JSON, CSV) and pages").show_default();
   verb->add_folders(
       "--data", a->data, "folder with the public data sets; may be given more than once");
   verb->add_folder("--specs", a->specs, "folder with the reproductions' files");
   verb->add_folder(
       "--render", a->render, "write Markdown from the results in this folder, and run nothing");
-  verb->add_option("--threads", a->threads, "0: all cores")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1024));
+  verb->add_option("--threads", a->threads, "0: all cores").show_default().range(0, 1024);
   verb->add_flag("-q,--quiet", a->quiet, "no progress");
   verb->footer(R"(
 For every cell of a published table or figure: what the paper printed, the paper's own recipe with the epsilon

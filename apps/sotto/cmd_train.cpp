@@ -244,52 +244,52 @@ Action add_train(Verb& app) {
     if (a->model_path.empty()) return {};
     return {a->model_path + ".journal"};
   });
-  verb->add_option("--epsilon", a->epsilon, "privacy budget; no default")->group("Privacy");
+  verb->add_option("--epsilon", a->epsilon, "privacy budget; no default").group("Privacy");
   verb->add_option("--delta", a->delta, "privacy budget, well below 1/n; no default")
-      ->group("Privacy");
+      .group("Privacy");
   verb->add_option("--noise-multiplier",
                    a->noise_multiplier,
                    "instead of --epsilon: noise / sensitivity a step")
-      ->group("Privacy");
+      .group("Privacy");
   verb->add_word("--neighbours,--neighbors",
                  a->neighbours,
                  "zero-out, replace-one, or add-remove (with --public-n)")
-      ->capture_default_str()
-      ->group("Privacy");
+      .show_default()
+      .group("Privacy");
   verb->add_option("--public-n", a->public_n, "add-remove: the declared number of units")
-      ->group("Privacy");
+      .group("Privacy");
   verb->add_word("--accountant",
                  a->accountant,
                  "gaussian, zcdp, rdp or pld; default: the tightest that applies")
-      ->group("Privacy");
+      .group("Privacy");
   verb->add_input("--journal-key",
                   a->journal_key,
                   "a file of secret bytes: seals the journal, so that nobody without it can change "
                   "a line unseen")
-      ->group("Privacy");
+      .group("Privacy");
   a->method.add_to(*verb);
   verb->add_word("--loss",
                  a->loss,
                  "logistic, sigmoid, squared, huber[:THRESHOLD] or phase-retrieval[:LABEL_BOUND]")
-      ->capture_default_str()
-      ->group("Model");
+      .show_default()
+      .group("Model");
   verb->add_word(
           "--regularizer",
           a->regularizer,
           "none, l2:LAMBDA, l1:LAMBDA, nonconvex:LAMBDA, elastic:LAMBDA,MU or group-l1:LAMBDA,SIZE")
-      ->capture_default_str()
-      ->group("Model");
+      .show_default()
+      .group("Model");
   verb->reads("--constraint", [a = a.get()] { return constraint_files(a->constraint); });
   verb->add_word("--constraint",
                  a->constraint,
                  "keep the weights in l2:R, l1:R, simplex, box:LOW,HIGH, linf:R, group-l1:R,SIZE "
                  "or polytope:FILE (methods dp-pgd, dp-pmd, dp-fw-l2, dp-fw-l1)")
-      ->capture_default_str()
-      ->group("Model");
+      .show_default()
+      .group("Model");
   verb->add_option("--row-max",
                    a->row_max,
                    "declared bound on the absolute entries of a row, for default steps and clips")
-      ->group("Model");
+      .group("Model");
   a->network.add_to(*verb);
   a->data.add_to(*verb);
   a->data.add_rows(*verb,
@@ -305,8 +305,8 @@ Action add_train(Verb& app) {
       a->unsafe_diagnostics,
       "also print true training values and running times; marks the run: they are not private");
   verb->add_option("--threads", a->threads, "0: all cores; the result does not depend on it")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1024));
+      .show_default()
+      .range(0, 1024);
   verb->add_flag(
       "--dry-run",
       a->dry_run,

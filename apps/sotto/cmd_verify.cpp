@@ -103,7 +103,7 @@ Expected<int> run_verify(const Arguments& arguments) {
 Action add_verify(Verb& app) {
   auto* verb = app.add_subcommand("verify", "check a run record: price it anew and compare");
   auto a = std::make_shared<Arguments>();
-  verb->add_input("RECORD", a->path, "the file that `sotto train --record` wrote")->required();
+  verb->add_input("RECORD", a->path, "the file that `sotto train --record` wrote").required();
   verb->add_input("--journal", a->journal, "the run's journal: must tell the same run");
   verb->add_input("--journal-key", a->journal_key, "the key file that it is sealed with");
   verb->add_input("--model", a->model, "the run's model: must carry the same statement");

@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <new>
-#include <sstream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -43,18 +41,11 @@ namespace {
 
 int run_verb(const std::vector<std::string>& arguments) {
   Verb app("Sotto trains models on sensitive data with differential privacy.", "sotto");
-  app.set_version_flag("--version", fmt::format("sotto {}", kVersion));
+  app.add_version("--version", fmt::format("sotto {}", kVersion));
   app.footer(kFooter);
-  app.require_subcommand(1);
-  app.failure_message([](const CLI::App* which, const CLI::Error& error) {
-    return fmt::format("sotto: {}\nRun `sotto {}--help` for what there is.\n",
-                       on_one_line(error.what()),
-                       which->get_subcommands().empty()
-                           ? std::string()
-                           : which->get_subcommands().front()->get_name() + " ");
-  });
+  app.require_subcommand();
 
-  std::vector<std::pair<CLI::App*, Action>> verbs;
+  std::vector<std::pair<const Verb*, Action>> verbs;
   for (auto add : {add_train,
                    add_predict,
                    add_export,
@@ -68,7 +59,7 @@ int run_verb(const std::vector<std::string>& arguments) {
                    add_reproduce,
                    add_demo}) {
     Action action = add(app);
-    verbs.emplace_back(app.get_subcommands({}).back(), std::move(action));
+    verbs.emplace_back(app.subcommands().back().get(), std::move(action));
   }
 
   const auto expanded = with_config_file(arguments);
@@ -78,16 +69,10 @@ int run_verb(const std::vector<std::string>& arguments) {
   }
   words = expanded->arguments;
   app.reads("--config", [&] { return std::vector{expanded->path}; });
-  try {
-    // CLI11 takes them in reverse order.
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::ParseError& error) {
-    std::ostringstream out;
-    std::ostringstream err;
-    const bool asked = app.exit(error, out, err) == 0;  // --help, --version
-    print_text(out.str());
-    say_text(err.str());
-    return asked ? kSuccess : kUsage;
+  if (const auto answer = app.parse(words)) {
+    print_text(answer->output);
+    say_text(answer->message);
+    return answer->asked ? kSuccess : kUsage;
   }
   for (const auto& [verb, action] : verbs) {
     if (!verb->parsed()) continue;

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include "verbs.hpp"
 
 namespace sotto::app {

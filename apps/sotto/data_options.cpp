@@ -15,42 +15,39 @@ void DataArguments::add_to(Verb& verb) {
                  schema_path,
                  "TOML file that declares a CSV file's columns and public bounds "
                  "(docs/reference/schema.md)")
-      ->group("Data");
+      .group("Data");
   verb.add_word("--format",
                 format,
                 "auto, libsvm, csv, npy, idx, cifar10 or cifar100; pairs are FEATURES,LABELS")
-      ->capture_default_str()
-      ->group("Data");
+      .show_default()
+      .group("Data");
   verb.add_option("--dim", dim, "number of features, a public fact; LIBSVM files need it")
-      ->group("Data");
+      .group("Data");
   verb.add_word("--classes",
                 classes,
                 "the labels' classes, a public fact: 0,1 (negative first) or 0..9; LIBSVM's are "
                 "-1,1 and images' 0..9 unless told otherwise")
-      ->group("Data");
+      .group("Data");
   verb.add_word("--layout",
                 layout,
                 "rows in memory: dense, sparse, or auto (by format and number of features)")
-      ->capture_default_str()
-      ->group("Data");
+      .show_default()
+      .group("Data");
   verb.add_option(
           "--row-norm", row_norm, "public bound R on row norms: longer rows are scaled to it")
-      ->group("Data");
-  verb.add_flag("--bias", bias, "add an intercept (a constant-one feature)")->group("Data");
+      .group("Data");
+  verb.add_flag("--bias", bias, "add an intercept (a constant-one feature)").group("Data");
   verb.add_flag("--no-refusals",
                 no_refusals,
                 "rows that don't fit what is declared become the declared filler or empty records, "
                 "instead of an error that tells of them")
-      ->group("Data");
+      .group("Data");
   add_limits(verb);
 }
 
 void DataArguments::add_limits(Verb& verb) {
   const auto add_limit = [&](const char* name, auto& bytes, const char* text) {
-    verb.add_option(name, bytes, text)
-        ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
-        ->check(CLI::PositiveNumber)
-        ->group("Limits");
+    verb.add_option(name, bytes, text).bytes().group("Limits");
   };
   add_limit("--max-file", limits.file_bytes, "bytes of a data file, such as 200GB; default 64GB");
   add_limit("--max-unpacked",
@@ -60,10 +57,10 @@ void DataArguments::add_limits(Verb& verb) {
   add_limit("--max-field", limits.field_bytes, "bytes of a field of CSV; default 1MB");
 }
 
-CLI::Option* DataArguments::add_rows(Verb& verb,
-                                     const std::string& name,
-                                     std::string& path,
-                                     const std::string& help) {
+Option DataArguments::add_rows(Verb& verb,
+                               const std::string& name,
+                               std::string& path,
+                               const std::string& help) {
   verb.reads(Verb::called(name), [this, &path] { return files_of(path); });
   return verb.add_word(name, path, help);
 }
@@ -79,10 +76,10 @@ std::vector<std::string> DataArguments::files_of(const std::string& path) const 
   return files;
 }
 
-CLI::Option* add_table_output(Verb& verb,
-                              const std::string& name,
-                              std::string& path,
-                              const std::string& help) {
+Option add_table_output(Verb& verb,
+                        const std::string& name,
+                        std::string& path,
+                        const std::string& help) {
   verb.writes(Verb::called(name), [&path] {
     LoadOptions options;
     options.path = path;

@@ -26,10 +26,7 @@ struct DataArguments {
   /// Only those that say how large a file may be.
   void add_limits(Verb& verb);
   /// An argument or option that names rows, which may be several files.
-  CLI::Option* add_rows(Verb& verb,
-                        const std::string& name,
-                        std::string& path,
-                        const std::string& help);
+  Option add_rows(Verb& verb, const std::string& name, std::string& path, const std::string& help);
   /// The files that such a path means. Only formats of several files take commas for more than a
   /// part of a name.
   std::vector<std::string> files_of(const std::string& path) const;
@@ -42,9 +39,9 @@ struct DataArguments {
 };
 
 /// An argument that names the file, or the pair of files, for write_table().
-CLI::Option* add_table_output(Verb& verb,
-                              const std::string& name,
-                              std::string& path,
-                              const std::string& help);
+Option add_table_output(Verb& verb,
+                        const std::string& name,
+                        std::string& path,
+                        const std::string& help);
 
 }  // namespace sotto::app

@@ -15,15 +15,14 @@ std::string with_aliases(const std::string& name) {
 }  // namespace
 
 void MethodArguments::add_to(Verb& verb) {
-  verb.add_word("--method", name, "which method; `sotto methods` lists them")
-      ->capture_default_str();
+  verb.add_word("--method", name, "which method; `sotto methods` lists them").show_default();
   for (const auto& method : methods())
     for (const auto& option : method.options) {
       const auto [entry, is_new] = values_.try_emplace(option.name);
       if (!is_new) continue;
       verb.add_word(with_aliases(option.name), entry->second, option.meaning)
-          ->type_name(option.type)
-          ->group("Method");
+          .type_name(option.type)
+          .group("Method");
     }
 }
 

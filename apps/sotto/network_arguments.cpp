@@ -38,19 +38,19 @@ void NetworkArguments::add_to(Verb& verb) {
                 "a network instead of a linear model: mnist-cnn4, cifar-cnn5, cifar-cnn6, "
                 "softmax, mlp:WIDTH,WIDTH, a model file or the layers of an ONNX file "
                 "(docs/guide/networks.md)")
-      ->group("Network");
+      .group("Network");
   verb.add_option("--initial-seed", initial_seed, "public seed of the initial weights")
-      ->capture_default_str()
-      ->group("Network");
+      .show_default()
+      .group("Network");
   verb.add_input("--pretrained",
                  pretrained_path,
                  "start from the layers of this model (.json or .onnx), trained on PUBLIC data; "
                  "frozen ones need it")
-      ->group("Network");
+      .group("Network");
   verb.add_word("--mean", mean, "public constants subtracted from the input, one or one a channel")
-      ->group("Network");
+      .group("Network");
   verb.add_word("--deviation", deviation, "public constants that the input is divided by")
-      ->group("Network");
+      .group("Network");
 }
 
 Expected<NetworkOptions> NetworkArguments::options() const {

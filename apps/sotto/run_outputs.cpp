@@ -23,21 +23,17 @@ namespace {
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 23;  // 64 MB
 
 /// Options of the run as a whole that have a value, and where it came from.
-std::vector<Setting> options_of(const CLI::App& verb) {
+std::vector<Setting> options_of(const Verb& verb) {
   constexpr std::array<std::string_view, 4> kGroups = {"Privacy", "Data", "Model", "Network"};
   std::vector<Setting> settings;
   for (const auto group : kGroups)
-    for (const CLI::Option* option : verb.get_options()) {
-      if (option->get_group() != group || option->get_lnames().empty()) continue;
-      const bool given = option->count() > 0;
-      const std::string value = !given                         ? option->get_default_str()
-                                : option->get_items_expected() ? option->results().front()
-                                                               : "yes";
-      if (value.empty()) continue;
-      std::string name = option->get_lnames().front();
-      std::replace(name.begin(), name.end(), '-', '_');
-      settings.push_back(
-          {name, value, given ? Origin::kGiven : Origin::kDefault, std::string(group)});
+    for (Verb::Value& option : verb.values()) {
+      if (option.group != group || option.text.empty()) continue;
+      std::replace(option.name.begin(), option.name.end(), '-', '_');
+      settings.push_back({option.name,
+                          option.text,
+                          option.given ? Origin::kGiven : Origin::kDefault,
+                          option.group});
     }
   return settings;
 }
@@ -46,13 +42,13 @@ std::vector<Setting> options_of(const CLI::App& verb) {
 
 void RunOutputs::add_to(Verb& verb) {
   verb_ = &verb;
-  verb.add_output("--record", record_path_, "write the run record (JSON) here")->group("Output");
+  verb.add_output("--record", record_path_, "write the run record (JSON) here").group("Output");
   verb.add_output("--report",
                   report_path_,
                   "write a report (HTML, one file): privacy in plain words, charts, settings")
-      ->group("Output");
+      .group("Output");
   verb.add_output("--plot", plot_path_, "write the curves as .svg or .png (needs gnuplot)")
-      ->group("Output");
+      .group("Output");
 }
 
 Expected<void> RunOutputs::check() {

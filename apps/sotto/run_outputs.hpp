@@ -29,7 +29,7 @@ class RunOutputs {
   Expected<void> write(RunRecord& record);
 
  private:
-  const CLI::App* verb_ = nullptr;
+  const Verb* verb_ = nullptr;
   std::string record_path_;
   std::string report_path_;
   std::string plot_path_;

@@ -1,17 +1,43 @@
 #include "verb.hpp"
 
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 #include <cctype>
-#include <memory>
+#include <sstream>
 #include <utility>
+
+#include "printer.hpp"
 
 namespace sotto::app {
 
-Verb* Verb::add_subcommand(const std::string& name, const std::string& description) {
-  const std::shared_ptr<Verb> child(new Verb(description, name, this));
-  CLI::App::add_subcommand(child);
-  children_.push_back(child.get());
-  return child.get();
+Option Option::group(const std::string& name) const { return Option(option_->group(name)); }
+
+Option Option::type_name(const std::string& name) const { return Option(option_->type_name(name)); }
+
+Option Option::show_default() const { return Option(option_->capture_default_str()); }
+
+Option Option::required() const { return Option(option_->required()); }
+
+Option Option::range(int low, int high) const {
+  return Option(option_->check(CLI::Range(low, high)));
 }
+
+Option Option::bytes() const {
+  return Option(
+      option_->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))->check(CLI::PositiveNumber));
+}
+
+Verb::Verb(const std::string& description, const std::string& name)
+    : parser_(std::make_shared<CLI::App>(description, name)) {}
+
+Verb* Verb::add_subcommand(const std::string& name, const std::string& description) {
+  CLI::App* parser = parser_->add_subcommand(name, description);
+  subcommands_.emplace_back(new Verb(parser_->get_subcommand_ptr(parser)));
+  return subcommands_.back().get();
+}
+
+void Verb::require_subcommand() { parser_->require_subcommand(1); }
 
 std::string Verb::called(const std::string& names) {
   std::string name = names.substr(0, names.find(','));
@@ -20,46 +46,57 @@ std::string Verb::called(const std::string& names) {
   return "the " + name;
 }
 
-CLI::Option* Verb::add_word(const std::string& names, std::string& word, const std::string& help) {
-  return CLI::App::add_option(names, word, help);
+Option Verb::add_number(const std::string& names, Number variable, const std::string& help) {
+  return std::visit([&](auto* number) { return Option(parser_->add_option(names, *number, help)); },
+                    variable);
 }
 
-CLI::Option* Verb::add_words(const std::string& names,
-                             std::vector<std::string>& words,
-                             const std::string& help) {
-  return CLI::App::add_option(names, words, help);
+Option Verb::add_flag(const std::string& names, bool& variable, const std::string& help) {
+  return Option(parser_->add_flag(names, variable, help));
 }
 
-CLI::Option* Verb::add_input(const std::string& names, std::string& path, const std::string& help) {
+void Verb::add_version(const std::string& names, const std::string& text) {
+  parser_->set_version_flag(names, text);
+}
+
+Option Verb::add_word(const std::string& names, std::string& word, const std::string& help) {
+  return Option(parser_->add_option(names, word, help));
+}
+
+Option Verb::add_words(const std::string& names,
+                       std::vector<std::string>& words,
+                       const std::string& help) {
+  return Option(parser_->add_option(names, words, help));
+}
+
+Option Verb::add_input(const std::string& names, std::string& path, const std::string& help) {
   reads(called(names), [&path] { return std::vector{path}; });
-  return CLI::App::add_option(names, path, help);
+  return add_word(names, path, help);
 }
 
-CLI::Option* Verb::add_inputs(const std::string& names,
-                              std::vector<std::string>& paths,
-                              const std::string& help) {
+Option Verb::add_inputs(const std::string& names,
+                        std::vector<std::string>& paths,
+                        const std::string& help) {
   reads(called(names), [&paths] { return paths; });
-  return CLI::App::add_option(names, paths, help);
+  return add_words(names, paths, help);
 }
 
-CLI::Option* Verb::add_output(const std::string& names,
-                              std::string& path,
-                              const std::string& help) {
+Option Verb::add_output(const std::string& names, std::string& path, const std::string& help) {
   writes(called(names), [&path] { return std::vector{path}; });
-  return CLI::App::add_option(names, path, help);
+  return add_word(names, path, help);
 }
 
-CLI::Option* Verb::add_folder(const std::string& names,
-                              std::string& folder,
-                              const std::string& help) {
-  return CLI::App::add_option(names, folder, help);
+Option Verb::add_folder(const std::string& names, std::string& folder, const std::string& help) {
+  return add_word(names, folder, help);
 }
 
-CLI::Option* Verb::add_folders(const std::string& names,
-                               std::vector<std::string>& folders,
-                               const std::string& help) {
-  return CLI::App::add_option(names, folders, help);
+Option Verb::add_folders(const std::string& names,
+                         std::vector<std::string>& folders,
+                         const std::string& help) {
+  return add_words(names, folders, help);
 }
+
+void Verb::footer(const std::string& text) { parser_->footer(text); }
 
 void Verb::reads(const std::string& what, Paths paths) {
   read_.push_back({what, std::move(paths)});
@@ -69,13 +106,51 @@ void Verb::writes(const std::string& what, Paths paths) {
   written_.push_back({what, std::move(paths)});
 }
 
+std::optional<Verb::Answer> Verb::parse(const std::vector<std::string>& words) {
+  parser_->failure_message([](const CLI::App* program, const CLI::Error& error) {
+    const auto given = program->get_subcommands();
+    return fmt::format("{0}: {1}\nRun `{0} {2}--help` for what there is.\n",
+                       program->get_name(),
+                       on_one_line(error.what()),
+                       given.empty() ? std::string() : given.front()->get_name() + " ");
+  });
+  try {
+    // CLI11 takes them in reverse order.
+    parser_->parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream output;
+    std::ostringstream message;
+    const bool asked = parser_->exit(error, output, message) == 0;
+    return Answer{asked, output.str(), message.str()};
+  }
+  return std::nullopt;
+}
+
+bool Verb::parsed() const { return parser_->parsed(); }
+
+std::vector<Verb::Value> Verb::values() const {
+  std::vector<Value> values;
+  for (const CLI::Option* option : std::as_const(*parser_).get_options()) {
+    if (option->get_lnames().empty()) continue;
+    const bool given = option->count() > 0;
+    const bool is_flag = option->get_items_expected() == 0;
+    values.push_back({option->get_group(),
+                      option->get_lnames().front(),
+                      !given    ? option->get_default_str()
+                      : is_flag ? "yes"
+                                : option->results().front(),
+                      given});
+  }
+  return values;
+}
+
 void Verb::collect(std::vector<NamedPath>& read, std::vector<NamedPath>& written) const {
   for (const auto& [what, paths] : read_)
     for (const std::string& path : paths()) read.push_back({what, path});
   for (const auto& [what, paths] : written_)
     for (const std::string& path : paths()) written.push_back({what, path});
-  for (const Verb* child : children_)
-    if (child->parsed()) child->collect(read, written);
+  for (const auto& verb : subcommands_)
+    if (verb->parsed()) verb->collect(read, written);
 }
 
 Expected<void> Verb::check_paths() const {
