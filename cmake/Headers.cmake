@@ -10,6 +10,7 @@ target_sources(
       sotto/core/capabilities.hpp
       sotto/core/error.hpp
       sotto/core/names.hpp
+      sotto/core/passkey.hpp
       sotto/core/private_count.hpp
       sotto/core/run_words.hpp
       sotto/core/vector.hpp

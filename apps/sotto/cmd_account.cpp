@@ -245,7 +245,7 @@ Action add_account(Verb& app) {
       .group("Formula");
   verb->add_option("--n", arguments->inputs.n, "records").group("Formula");
   verb->add_option("--steps", arguments->inputs.steps, "steps T").group("Formula");
-  verb->add_option("--batch", arguments->inputs.batch, "records a batch").group("Formula");
+  verb->add_option("--batch", arguments->inputs.batch, "records per batch").group("Formula");
   verb->add_option("--clip-radius,--clip",
                    arguments->inputs.clip_radius,
                    "G, the bound on one record's gradient")

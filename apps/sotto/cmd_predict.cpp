@@ -54,6 +54,10 @@ Expected<int> predict(const Arguments& arguments) {
                                   prediction_lines(*family, outputs, arguments.probabilities),
                                   FileAccess::kOwner,
                                   StreamTargets::kAllowed));
+  if (const auto known = family->check_evaluation(); !known) {
+    say("note: how good the predictions are is not told: {}\n", known.error().message);
+    return kSuccess;
+  }
   SOTTO_ASSIGN(const Metrics metrics, family->evaluate(rows.table, model.w, outputs));
   if (arguments.json)
     print_json(to_json(metrics));

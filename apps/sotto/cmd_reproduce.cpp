@@ -236,7 +236,7 @@ Action add_reproduce(Verb& app) {
   auto a = std::make_shared<Arguments>();
   verb->add_words("NAME", a->names, "reproductions, `all`, or `list`");
   verb->add_flag("--quick", a->quick, "fewer cells, rows and runs: each under two minutes");
-  verb->add_option("--runs", a->runs, "runs a cell, instead of what the reproduction says");
+  verb->add_option("--runs", a->runs, "runs per cell, instead of what the reproduction says");
   verb->add_word(
       "--only",
       a->only,

@@ -249,7 +249,7 @@ Action add_train(Verb& app) {
       .group("Privacy");
   verb->add_option("--noise-multiplier",
                    a->noise_multiplier,
-                   "instead of --epsilon: noise / sensitivity a step")
+                   "instead of --epsilon: noise / sensitivity per step")
       .group("Privacy");
   verb->add_word("--neighbours,--neighbors",
                  a->neighbours,

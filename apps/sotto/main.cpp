@@ -14,5 +14,6 @@ int main(int argc, char** argv) {
   // Neither rows nor the noise's keys in a core dump, nor for a debugger of another program.
   ::prctl(PR_SET_DUMPABLE, 0);
   sotto::app::install_signals();
+  sotto::app::use_libraries_once();
   return sotto::app::run_command_line({argv + 1, argv + argc});
 }

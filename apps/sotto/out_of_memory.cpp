@@ -8,6 +8,7 @@
 
 #include "exit_codes.hpp"
 #include "printer.hpp"
+#include "sotto/core/digest.hpp"
 #include "sotto/core/file.hpp"
 
 namespace sotto::app {
@@ -43,6 +44,18 @@ bool memory_ran_out() noexcept {
 
 void tell_out_of_memory() noexcept {
   say_to_terminal("sotto: not enough memory. What was released until now is in the journal.\n");
+}
+
+void use_libraries_once() {
+  constexpr std::size_t kPlenty = std::size_t{4} << 20;
+  void* volatile plenty = std::malloc(kPlenty);
+  const bool there = plenty != nullptr;
+  std::free(plenty);
+  if (!there) {
+    tell_out_of_memory();
+    ::_exit(kIoFailure);
+  }
+  sha256("");
 }
 
 void install_out_of_memory() { std::set_terminate(on_terminate); }

@@ -10,4 +10,9 @@ void tell_out_of_memory() noexcept;
 /// files.
 void install_out_of_memory();
 
+/// OpenSSL crashes where memory is refused at its first use, which would be some time after the
+/// program's start: it is used at once, while there is more memory than it takes. Ends the program
+/// if there is not.
+void use_libraries_once();
+
 }  // namespace sotto::app

@@ -11,7 +11,7 @@
 namespace sotto::app {
 
 /// A live view on a terminal: steps, the run's price, the norms of released gradients, time left
-/// and examples a second. The last two depend on the rows: they are for the eyes of whoever runs
+/// and examples per second. The last two depend on the rows: they are for the eyes of whoever runs
 /// it, and no file gets them. Silent where standard error is not a terminal, or when asked to be;
 /// one line where the terminal can't do more. Also stops a run after a signal (signals.hpp).
 class Progress final : public Observer {

@@ -81,7 +81,7 @@ std::optional<double> price_of(const PreparedRun& run) {
 }
 
 void print_timings(double load_seconds, const TrainResult& result) {
-  say("NOT private: loaded in {:.3f} s, trained in {:.3f} s, {:.0f} examples a second "
+  say("NOT private: loaded in {:.3f} s, trained in {:.3f} s, {:.0f} examples per second "
       "(--unsafe-diagnostics)\n",
       load_seconds,
       result.seconds,
@@ -180,7 +180,7 @@ void print_plan(const PreparedRun& run,
     tell("cost {:.4g} passes over the data, {:.4g} row visits{}\n",
          *passes,
          *passes * n,
-         examples_a_second ? fmt::format(", about {} here at {:.0f} examples a second",
+         examples_a_second ? fmt::format(", about {} here at {:.0f} examples per second",
                                          duration_text(*passes * n / *examples_a_second),
                                          *examples_a_second)
                            : "");

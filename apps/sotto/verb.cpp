@@ -153,11 +153,41 @@ void Verb::collect(std::vector<NamedPath>& read, std::vector<NamedPath>& written
     if (verb->parsed()) verb->collect(read, written);
 }
 
+namespace {
+
+/// Refuses to replace what nothing can make again: a journal, whichever run's, and a model by
+/// anything but a model.
+Expected<void> check_kept(const std::vector<NamedPath>& written) {
+  constexpr std::size_t kLongestFirstLine = 1 << 16;
+  for (const auto& [what, path] : written) {
+    if (path.empty()) continue;
+    const std::string text = beginning_of(path, kLongestFirstLine);
+    const std::string line = text.substr(0, text.find('\n'));
+    const bool is_journal = line.starts_with("{") && line.find("\"open\":") != line.npos &&
+                            line.find("\"delta\":") != line.npos;
+    const bool is_model = text.substr(0, 64).find("\"sotto_model\":") != text.npos;
+    if (is_journal && what != "the journal" && what != "--journal")
+      return fail(ErrorKind::kUsage,
+                  fmt::format("{} would replace {}, which is a journal: what was spent is told "
+                              "nowhere else. Choose another path.",
+                              what,
+                              path));
+    if (is_model && what != "the model")
+      return fail(
+          ErrorKind::kUsage,
+          fmt::format("{} would replace {}, which is a model. Choose another path.", what, path));
+  }
+  return {};
+}
+
+}  // namespace
+
 Expected<void> Verb::check_paths() const {
   std::vector<NamedPath> read, written;
   collect(read, written);
   SOTTO_TRY(check_streams_elsewhere(read, written));
-  return check_paths_differ(read, written);
+  SOTTO_TRY(check_paths_differ(read, written));
+  return check_kept(written);
 }
 
 }  // namespace sotto::app

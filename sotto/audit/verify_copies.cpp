@@ -411,7 +411,8 @@ std::vector<RecordCheck> check_model(const json& record, const json& model) {
                  value<json>(record, "certificate") == value<json>(model, "certificate"),
                  "it has another");
   checks.require("model: classes",
-                 value<json>(record, "class_names") == value<json>(model, "class_names"),
+                 value<json>(record, "class_names").value_or(json::array()) ==
+                     value<json>(model, "class_names").value_or(json::array()),
                  "it has others");
   return checks.take("model", "is the record's");
 }

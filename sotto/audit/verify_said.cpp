@@ -222,9 +222,11 @@ void compare_settings(const Said& command,
         given || *origin == "default" || *origin == "rule" || origin->starts_with("rule: "),
         *name + " is neither given nor a default, nor does it follow from a rule");
     const auto number = typed == command.end() ? std::nullopt : number_in(typed->second);
-    const bool agrees = typed == command.end() ? !given
-                                               : given && (typed->second == *text ||
-                                                           (number && number == number_in(*text)));
+    const bool agrees =
+        typed == command.end() ? !given
+        : typed->second == "auto"
+            ? true
+            : given && (typed->second == *text || (number && number == number_in(*text)));
     checks.require(
         "settings",
         agrees,

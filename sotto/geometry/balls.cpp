@@ -8,6 +8,7 @@
 
 #include "sotto/core/check.hpp"
 #include "sotto/core/numbers.hpp"
+#include "sotto/geometry/built_in_set.hpp"
 #include "sotto/geometry/constraint_set.hpp"
 #include "sotto/geometry/threshold.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 using internal::shrink;
 using internal::simplex_threshold;
 
-class L2Ball final : public ConstraintSet {
+class L2Ball final : public BuiltInSet {
  public:
   explicit L2Ball(double r) : r_(r) {}
   SetKind kind() const override { return SetKind::kL2Ball; }
@@ -51,7 +52,7 @@ class L2Ball final : public ConstraintSet {
   double r_;
 };
 
-class L1Ball final : public ConstraintSet {
+class L1Ball final : public BuiltInSet {
  public:
   explicit L1Ball(double r) : r_(r) {}
   SetKind kind() const override { return SetKind::kL1Ball; }
@@ -82,7 +83,7 @@ class L1Ball final : public ConstraintSet {
   double r_;
 };
 
-class Simplex final : public ConstraintSet {
+class Simplex final : public BuiltInSet {
  public:
   explicit Simplex(double s) : s_(s) {}
   SetKind kind() const override { return SetKind::kSimplex; }
@@ -114,7 +115,7 @@ class Simplex final : public ConstraintSet {
   double s_;
 };
 
-class Box final : public ConstraintSet {
+class Box final : public BuiltInSet {
  public:
   Box(double low, double high) : low_(low), high_(high) {}
   SetKind kind() const override { return SetKind::kBox; }
@@ -151,7 +152,7 @@ class Box final : public ConstraintSet {
   double low_, high_;
 };
 
-class GroupBall final : public ConstraintSet {
+class GroupBall final : public BuiltInSet {
   template <class V>
   auto group(V& w, Eigen::Index k) const {
     return w.segment(k * size_, std::min<Eigen::Index>(size_, w.size() - k * size_));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/passkey.hpp"
 #include "sotto/core/vector.hpp"
 
 namespace sotto {
@@ -18,9 +19,15 @@ enum class SetKind { kL2Ball, kL1Ball, kSimplex, kBox, kGroupBall, kPolytope };
 ///
 /// All operations are for any dimension that check() accepts. Costs are O(dimension) unless a set
 /// says otherwise.
+///
+/// The sets are those below and no others: an oracle asks a set for its support of a sum over
+/// private rows, and takes a sensitivity from its diameter, so that a program's own set could read
+/// the one and decide the other.
 class ConstraintSet {
  public:
   virtual ~ConstraintSet() = default;
+  ConstraintSet(const ConstraintSet&) = delete;
+  ConstraintSet& operator=(const ConstraintSet&) = delete;
 
   virtual SetKind kind() const = 0;
   /// What parse_constraint reads back.
@@ -54,6 +61,9 @@ class ConstraintSet {
   /// max ⟨w - v, g⟩ over v in the set, the Frank–Wolfe gap of a point w with gradient g: never
   /// negative for w in the set, and zero exactly at stationary points. Precondition: bounded().
   double gap(const Vector& w, const Vector& g) const { return w.dot(g) + support(-g); }
+
+ protected:
+  explicit ConstraintSet(Passkey<class BuiltInSet>) {}
 };
 
 /// Null stands for the whole space.

@@ -56,8 +56,9 @@ double ritz_excess(double width, std::int64_t dimension, std::int64_t products, 
 }
 
 std::int64_t products_for(double excess, double width, std::int64_t dimension, double miss) {
-  SOTTO_CHECK(excess > 0 && width >= 0);
-  if (excess >= width) return 1;
+  SOTTO_CHECK(excess >= 0 && width >= 0);
+  if (excess > 0 && excess >= width) return 1;
+  if (!(excess / width > 0)) return dimension;  // none at all, or too little for a double
   const double steps = (log_odds(dimension, miss) / std::atanh(std::sqrt(excess / width)) + 1) / 2;
   const double most = static_cast<double>(dimension);
   // A hair more, against the formula's own round-off.

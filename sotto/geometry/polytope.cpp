@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sotto/core/check.hpp"
+#include "sotto/geometry/built_in_set.hpp"
 #include "sotto/geometry/constraint_set.hpp"
 
 namespace sotto {
@@ -99,7 +100,7 @@ class NearestToOrigin {
   std::vector<double> weights_;
 };
 
-class Polytope final : public ConstraintSet {
+class Polytope final : public BuiltInSet {
  public:
   Polytope(Matrix vertices, std::string name)
       : vertices_(std::move(vertices)), name_(std::move(name)) {

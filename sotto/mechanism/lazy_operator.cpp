@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -57,6 +58,7 @@ LazySymmetricOperator::LazySymmetricOperator(Sensitive<SymmetricProduct> value,
       basis_(dimension, std::min(dimension, max_products)),
       products_(dimension, basis_.cols()) {
   SOTTO_CHECK(dimension > 0 && max_products > 0 && divisor > 0 && bounds.error() >= 0);
+  SOTTO_CHECK(max_products <= std::numeric_limits<std::int64_t>::max() / (dimension + 1));
   const std::int64_t coordinates = max_products * (dimension + 1);
   internal::check_receipt(receipt, event_, coordinates);
   const double sensitivity = whole_sensitivity(

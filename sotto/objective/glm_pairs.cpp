@@ -126,8 +126,13 @@ void GlmEngine::add_gradient_pairs(Workspace& workspace,
 
 bool GlmEngine::is_linear_within(double norm) const {
   const auto& norms = table_.norms();
+  const auto& labels = table_.labels();
+  const bool classes = loss_info(loss_).classification;
   return !table_.has_units() &&
-         std::all_of(norms.begin(), norms.end(), [&](double each) { return each <= norm; });
+         std::all_of(norms.begin(), norms.end(), [&](double each) { return each <= norm; }) &&
+         std::all_of(labels.begin(), labels.end(), [&](float label) {
+           return classes ? std::abs(label) == 1 : std::isfinite(label);
+         });
 }
 
 }  // namespace sotto

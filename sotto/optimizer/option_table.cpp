@@ -119,7 +119,7 @@ Expected<void> OptionList::parse(const GivenOptions& given, void* options) const
       const auto value = number_in<T>(text);
       if (!value)
         return refused(name, kWhole ? "must be a whole number" : "must be a number", quoted);
-      if (entry->range && !contains(*entry->range, static_cast<double>(*value)))
+      if (entry->range && !given.settled && !contains(*entry->range, static_cast<double>(*value)))
         return refused(name, rule_of(*entry->range, kWhole), fmt::format("{}", *value));
       slot.store(options, *value);
       return {};
@@ -153,9 +153,9 @@ std::vector<Setting> OptionList::settings(const void* before,
     const auto value = text(resolved);
     settings.push_back({entry.info.name,
                         value.value_or("none"),
-                        was_given                 ? Origin::kGiven
-                        : asked && asked == value ? Origin::kDefault
-                                                  : Origin::kRule});
+                        !asked || asked != value ? Origin::kRule  // `auto` may be given, too
+                        : was_given              ? Origin::kGiven
+                                                 : Origin::kDefault});
   }
   return settings;
 }

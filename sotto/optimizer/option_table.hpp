@@ -27,7 +27,14 @@ struct OptionInfo {
   std::string meaning;
 };
 
-using GivenOptions = std::vector<std::pair<std::string, std::string>>;
+struct GivenOptions : std::vector<std::pair<std::string, std::string>> {
+  using vector::vector;
+  GivenOptions() = default;
+  GivenOptions(vector list) : vector(std::move(list)) {}  // NOLINT: names and values are options
+  /// They are the settings of a run that was made: what a rule chose may lie outside of what a user
+  /// may give, so that ranges are not looked at.
+  bool settled = false;
+};
 
 /// An end of a range: the number itself belongs to it unless it is `above` or `below`.
 struct RangeEnd {

@@ -49,6 +49,21 @@ Released<std::int64_t> choose(Vector scores,
                    std::move(sealed), std::move(receipt), epsilon, ScoreMotion::kAny, noise);
 }
 
+/// Every coordinate at most once: its entry is clamped so that the sum with all units' terms is a
+/// number of 64 bits, which two entries together need not be.
+Expected<void> check_public_part(std::span<const std::pair<std::int64_t, double>> entries,
+                                 std::int64_t dimension) {
+  std::vector<std::int64_t> coordinates;
+  for (const auto& [coordinate, value] : entries) coordinates.push_back(coordinate);
+  std::sort(coordinates.begin(), coordinates.end());
+  const bool once = std::adjacent_find(coordinates.begin(), coordinates.end()) == coordinates.end();
+  if (once && (coordinates.empty() || (coordinates.front() >= 0 && coordinates.back() < dimension)))
+    return {};
+  return fail(ErrorKind::kUsage,
+              "the public part of a choice among vertices names a coordinate twice, or one that "
+              "is not there. Nothing was released for it.");
+}
+
 }  // namespace
 
 CoordinateSums& PrivateOracle::coordinates() {
@@ -59,6 +74,7 @@ CoordinateSums& PrivateOracle::coordinates() {
 Expected<Released<Vertex>> PrivateOracle::select_vertex(const VertexQuery& query) {
   const SetKind kind = query.set.kind();
   SOTTO_CHECK(kind == SetKind::kL1Ball || kind == SetKind::kSimplex);
+  SOTTO_TRY(check_public_part(query.public_part, problem_.dimension));
   const bool both_signs = kind == SetKind::kL1Ball;
   const double radius = query.set.largest_l1(problem_.dimension);
   const bool by_parts = query.rule == VertexRule::kExponential;
@@ -104,6 +120,8 @@ Expected<Released<Vertex>> PrivateOracle::select_vertex(const VertexQuery& query
 Expected<Released<std::int64_t>> PrivateOracle::select_listed_vertex(
     const ListedVertexQuery& query) {
   SOTTO_CHECK(query.vertices.cols() == problem_.dimension && query.vertices.rows() > 0);
+  SOTTO_CHECK(query.at.size() == problem_.dimension);
+  SOTTO_CHECK(!query.public_part || query.public_part->size() == problem_.dimension);
   const SensitivityClaim claim = claims_.of(query);
   SOTTO_ASSIGN(Receipt receipt, buy(event_of(query, problem_.relation), 1, claim));
   batches_.draw(Sampling::full());
@@ -116,7 +134,8 @@ Expected<Released<std::int64_t>> PrivateOracle::select_listed_vertex(
 }
 
 Expected<Released<NoisyGap>> PrivateOracle::gap(const GapQuery& query) {
-  SOTTO_CHECK(query.set.bounded());
+  SOTTO_CHECK(query.set.bounded() && query.at.size() == problem_.dimension);
+  SOTTO_CHECK(!query.public_part || query.public_part->size() == problem_.dimension);
   const SensitivityClaim claim = claims_.of(query);
   SOTTO_ASSIGN(Receipt receipt, buy(event_of(query, problem_.relation), 1, claim));
   Vector sum;

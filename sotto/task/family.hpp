@@ -58,6 +58,8 @@ class Family {
   /// Of the second of two classes, or of each of more. kUsage if the model has none.
   virtual Expected<void> check_probabilities() const = 0;
   virtual std::vector<double> probabilities(std::span<const double> outputs) const = 0;
+  /// Whether this program has all that evaluate() needs. kUsage: a loss of another program's own.
+  virtual Expected<void> check_evaluation() const { return {}; }
   /// On public rows only. `outputs`: of these rows.
   virtual Expected<Metrics> evaluate(const Table& rows,
                                      const Vector& all,

@@ -99,10 +99,12 @@ std::vector<double> LinearFamily::probabilities(std::span<const double> outputs)
   return {1 / (1 + std::exp(-outputs[0]))};
 }
 
+Expected<void> LinearFamily::check_evaluation() const { return check_loss(linear_.loss); }
+
 Expected<Metrics> LinearFamily::evaluate(const Table& rows,
                                          const Vector& all,
                                          std::span<const double> outputs) const {
-  SOTTO_TRY(check_loss(linear_.loss));
+  SOTTO_TRY(check_evaluation());
   return sotto::evaluate(rows, all, linear_.loss, regularizer().value(all), outputs);
 }
 

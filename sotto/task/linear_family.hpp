@@ -34,6 +34,7 @@ class LinearFamily final : public Family {
   std::string prediction(std::span<const double> outputs) const override;
   Expected<void> check_probabilities() const override;
   std::vector<double> probabilities(std::span<const double> outputs) const override;
+  Expected<void> check_evaluation() const override;
   Expected<Metrics> evaluate(const Table& rows,
                              const Vector& all,
                              std::span<const double> outputs) const override;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -240,6 +241,29 @@ Expected<void> check_needs(const MethodInfo& method,
                           problem.network ? "a linear model, or " : ""));
 }
 
+/// What claims of sensitivity take for granted. Readers of files see to it; a program's own rows
+/// (Task::of) are looked at here, before anything is opened or charged.
+Expected<void> check_rows(const Engine& engine, const PublicProblem& problem) {
+  if (!problem.linear_rows || engine.is_linear_within(row_bound(problem))) return {};
+  return fail(ErrorKind::kBadData,
+              "a row is longer than the declared bound on rows, has a number that is not finite, "
+              "or (where there are two classes) a label other than -1 and 1. Nothing was released. "
+              "Let the table be built with the bound, so that longer rows are scaled to it.");
+}
+
+/// A name that stands in files and messages, and is nobody else's.
+Expected<void> check_name(const MethodInfo& unlisted) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  if (!unlisted.name.empty() && std::all_of(unlisted.name.begin(), unlisted.name.end(), plain) &&
+      !find_method(unlisted.name))
+    return {};
+  return fail(ErrorKind::kUsage,
+              "a method of a program's own needs a name of letters, digits and dashes that no "
+              "method of Sotto has.");
+}
+
 /// How many numbers one release has, at most: a gradient with a count, and a Hessian.
 std::int64_t most_values(const PublicProblem& problem, const MethodInfo& method) {
   const std::int64_t d = problem.dimension;
@@ -251,7 +275,9 @@ std::int64_t most_values(const PublicProblem& problem, const MethodInfo& method)
 Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& options) {
   PreparedRun run;
   run.method = options.unlisted;
-  if (!run.method) {
+  if (run.method) {
+    SOTTO_TRY(check_name(*run.method));
+  } else {
     SOTTO_ASSIGN(run.method, find_method(options.method));
   }
   const bool is_private = run.method->is_private;
@@ -360,6 +386,7 @@ Expected<TrainResult> train(const Engine& engine,
                             PreparedRun prepared,
                             Observer& observer) {
   SOTTO_TRY(check_needs(*prepared.method, problem, engine.offers()));
+  SOTTO_TRY(check_rows(engine, problem));
   const bool is_private = prepared.method->is_private;
   TrainResult result;
   RunRecord& record = result.record;
@@ -460,13 +487,23 @@ Expected<TrainResult> train(const Engine& engine,
   record.passes = visits / static_cast<double>(problem.n);
   if (options.unsafe_diagnostics)
     reserve.spend_on([&] { record.diagnostics = true_values(engine, problem, answer.w); });
+  if (!result.interrupted && answer.w.size() != problem.dimension) {
+    if (result.ledger) SOTTO_TRY(result.ledger->close(kFinished));
+    return fail(ErrorKind::kNoModel,
+                fmt::format("{} returned {} weights where the model has {}. What it released is "
+                            "charged.",
+                            prepared.method->name,
+                            answer.w.size(),
+                            problem.dimension));
+  }
   result.w = std::move(answer.w);
   result.checkpoint = std::move(prepared.checkpoint);
   if (!result.w.allFinite()) {
     if (result.ledger) SOTTO_TRY(result.ledger->close(kFinished));
     return fail(ErrorKind::kNoModel,
-                "the run diverged: the weights are not finite. The budget is spent. Use a smaller "
-                "‘step_size’ next time.");
+                fmt::format("the run diverged: the weights are not finite.{} Use a smaller "
+                            "‘step_size’ next time.",
+                            is_private ? " The budget is spent." : ""));
   }
   return result;
 }

@@ -210,7 +210,7 @@ TEST(DryRun, OfANetworkShowsPlanNoiseAndCostWithoutRows) {
   ASSERT_EQ(shown.code, 0) << shown.err;
   EXPECT_THAT(
       shown.out,
-      AllOf(HasSubstr("plan "), HasSubstr("cost 1 passes"), HasSubstr("examples a second")));
+      AllOf(HasSubstr("plan "), HasSubstr("cost 1 passes"), HasSubstr("examples per second")));
 }
 
 }  // namespace

@@ -88,6 +88,22 @@ TEST_F(Collisions, NothingThatTrainReadsIsWrittenOver) {
     }
 }
 
+// What nothing can make again: what was spent, and a model that was paid for.
+TEST_F(Collisions, NoJournalIsReplacedAndAModelOnlyByAModel) {
+  ASSERT_EQ(sotto(train_linear({file("d.svm"), file("a.json")})).code, 0);
+  for (const char* kept : {"a.json.journal", "a.json"}) {
+    const bool journal = kept == std::string("a.json.journal");
+    for (const char* option : {"--record", "--report", "--plot"})
+      expect_refused(train_linear({option, file(kept), file("d.svm"), file("b.json")}), option);
+    if (journal) expect_refused(train_linear({file("d.svm"), file(kept)}), "a model");
+    expect_refused({"predict", file("d.svm"), file("a.json"), file(kept)}, "predictions");
+    expect_refused({"export", file("a.json"), file(kept)}, "export");
+    expect_refused({"account --event gaussian(1) --neighbours zero-out --curve --html", file(kept)},
+                   "a curve");
+  }
+  EXPECT_EQ(sotto(train_linear({file("d.svm"), file("a.json")})).code, 0) << "trained again";
+}
+
 TEST_F(Collisions, NeitherConstraintsNorNetworks) {
   for (const char* option : {"--record", "--checkpoint"}) {
     expect_refused(train({"--row-max 1 --constraint",

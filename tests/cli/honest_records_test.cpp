@@ -46,6 +46,38 @@ TEST(HonestRecords, HoldForEveryMethod) {
   EXPECT_GT(tried, 25);
 }
 
+// Where a rule chooses what no user could give, where `auto` was typed, and where there are no
+// classes.
+TEST(HonestRecords, HoldForWhatRulesChoose) {
+  for (const Words& more : std::vector<Words>{
+           {"--method dp-gd --loss squared --steps 2"},
+           {"--method dp-gd --output best --steps 1"},
+           {"--method dp-tr --solver auto"},
+           {"--method dp-fw-l1 --constraint l1:2 --row-max 1 --selection auto --steps 5"},
+           {"--method rrpsgd --loss sigmoid --row-norm 1e-3"},
+           {"--method dp-tr --loss squared"},
+           {"--method dp-str --sample-sizes theory"},
+           {"--method private-spiderboost --loss phase-retrieval --steps 5 --step-size 0.1"},
+           {"--method opt --loss sigmoid --solver lanczos --bias --regularizer l1:0.1 "
+            "--hessian-clip 0.2"}}) {
+    const TempDir dir;
+    Words words = {"train --quiet --delta 1e-5 --dim 2 --epsilon 4 --record",
+                   dir.file("run.json"),
+                   dir.write("rows.svm", small_libsvm(100)),
+                   dir.file("model.json")};
+    if (std::find(more.begin(), more.end(), "--row-norm") == more.end()) words += "--row-norm 0.9";
+    const CommandResult trained_run = sotto(words + more);
+    ASSERT_EQ(trained_run.code, 0) << more[1] << trained_run.err;
+    const CommandResult verified = sotto({"verify",
+                                          dir.file("run.json"),
+                                          "--journal",
+                                          dir.file("model.json.journal"),
+                                          "--model",
+                                          dir.file("model.json")});
+    EXPECT_EQ(verified.code, 0) << more[1] << "\n" << verified.out;
+  }
+}
+
 // Its plan follows from the settings of the method that it chose, not from its own.
 TEST(HonestRecords, OfAutoHoldAtEveryBudget) {
   std::set<std::string> plans;

@@ -48,7 +48,7 @@ Seen seen(const CommandResult& run) {
   std::string err;
   std::istringstream lines(run.err);
   for (std::string line; std::getline(lines, line);)
-    if (line.find("examples a second") == line.npos) err += line + "\n";
+    if (line.find("examples per second") == line.npos) err += line + "\n";
   return {run.code, run.out, err};
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/command.hpp"
+#include "tests/support/persons.hpp"
 
 namespace sotto::testing {
 namespace {
@@ -180,6 +181,51 @@ TEST(Demo, EndsWithAComparison) {
               AllOf(HasSubstr("private (dp-gd)"),
                     HasSubstr("not private (gd)"),
                     HasSubstr("What to try next")));
+}
+
+TEST(Predict, AModelWhoseLossIsAProgramsOwnPredictsWithoutMetrics) {
+  const TempDir dir;
+  const std::string rows = dir.write("rows.svm", small_libsvm());
+  ASSERT_EQ(
+      sotto(
+          {"train -q --epsilon 1 --delta 1e-5 --dim 2 --row-norm 1", rows, dir.file("model.json")})
+          .code,
+      0);
+  std::string model = TempDir::read(dir.file("model.json"));
+  const std::string ours = "\"loss\": \"logistic\"";
+  ASSERT_NE(model.find(ours), model.npos);
+  model.replace(model.find(ours), ours.size(), "\"loss\": \"own:theirs\"");
+  const CommandResult result =
+      sotto({"predict", rows, dir.write("own.json", model), dir.file("predictions")});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("'theirs' has no functions here"));
+  ASSERT_EQ(sotto({"predict", rows, dir.file("model.json"), dir.file("before")}).code, 0);
+  EXPECT_EQ(TempDir::read(dir.file("predictions")), TempDir::read(dir.file("before")));
+}
+
+TEST(Extremes, WithoutPrivacyRowsBeyondAllMeasureGiveNoModel) {
+  const TempDir dir;
+  std::string rows;
+  for (int i = 0; i < 20; ++i) rows += "0." + std::to_string(i) + " 1:3e38 2:-3.1e38\n";
+  const CommandResult result = sotto(
+      {"train --method newton --loss squared", dir.write("big.svm", rows), dir.file("model.json")});
+  EXPECT_EQ(result.code, 1) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("diverged"));
+}
+
+// A person's rows add up: no algebra bounds their curvature.
+TEST(Persons, CurvatureIsTestedAndNotDeduced) {
+  const TempDir dir;
+  std::string rows = "who,x,y\n";
+  for (int i = 0; i < 200; ++i) rows += "p" + std::to_string(i / 2) + ",0.5,sick\n";
+  for (const bool persons : {true, false}) {
+    const CommandResult result =
+        sotto({"train --method dp-tr --loss sigmoid --epsilon 1 --delta 1e-5 --dry-run --json",
+               "--curvature-tolerance 0.2 --gradient-tolerance 100 --public-n 100 --schema",
+               dir.write("schema.toml", persons ? kPersons : sick_or_well())});
+    ASSERT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(result.out.find("by algebra") == result.out.npos, persons) << result.out;
+  }
 }
 
 TEST(Sotto, HelpTeachesAndUnknownVerbsAreUsageErrors) {

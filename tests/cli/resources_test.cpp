@@ -44,6 +44,13 @@ class Resources : public ::testing::Test {
   std::string rows_ = dir_.write("rows.svm", small_libsvm());
 };
 
+TEST_F(Resources, DenormalTolerancesAreNoInternalError) {
+  for (const char* option : {"--curvature-tolerance", "--gradient-tolerance", "--clip-radius"})
+    for (const char* method : {"opt", "dp-tr"})
+      expect_refused(
+          train({"--method", method, option, "5e-324 --row-norm 1 --epsilon 1 --steps 2"}), 2);
+}
+
 TEST_F(Resources, NumbersAreRefusedBeforeAnythingIsCharged) {
   for (const char* norm : {"1e308", "1e-300", "-1", "inf", "nan"})
     expect_refused(train({"--row-norm", norm, "--epsilon 1"}), 2);

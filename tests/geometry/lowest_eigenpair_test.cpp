@@ -123,6 +123,8 @@ TEST(LowestEigenpair, ProductsForIsTheInverse) {
       }
     }
   EXPECT_EQ(products_for(1e-9, 1, 30, 0.01), 30);
+  EXPECT_EQ(products_for(0, 1, 30, 0.01), 30) << "nothing may be missed";
+  EXPECT_EQ(products_for(5e-324, 1e300, 30, 0.01), 30);
   EXPECT_EQ(products_for(2, 1, 30, 0.01), 1) << "no eigenvalue can lie further off than the width";
   EXPECT_EQ(ritz_excess(1, 30, 30, 0.01), 0);
 }

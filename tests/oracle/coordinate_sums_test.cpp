@@ -197,6 +197,16 @@ TEST(VertexAnswers, ChooseTheBestVertexWhenTheSignalIsStrong) {
   EXPECT_EQ(
       oracle.select_vertex({path, *ball, kClip, 20, VertexRule::kExponential, {&pull, 1}})->value(),
       (Vertex{7, 2.0}));
+  // Entries of one coordinate could overflow together, and others reach beyond the sums.
+  for (const std::vector<std::pair<std::int64_t, double>>& bad :
+       {std::vector<std::pair<std::int64_t, double>>{{0, 1e300}, {1, 0}, {0, 1e300}},
+        {{-1, 1}},
+        {{kDim, 1}}}) {
+    const auto refused =
+        oracle.select_vertex({path, *ball, kClip, 20, VertexRule::kExponential, bad});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
+  }
   const ConstraintPtr positive = simplex(3);
   gradient.minCoeff(&best);
   EXPECT_EQ(oracle.select_vertex({path, *positive, kClip, 20})->value(), (Vertex{best, 3.0}));

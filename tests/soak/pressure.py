@@ -8,6 +8,7 @@ takes memory, touches it and gives it back; what it holds is taken off the pool 
 import concurrent.futures
 import os
 import random
+import re
 import resource
 import select
 import shutil
@@ -57,6 +58,7 @@ EAGER = {"MALLOC_MMAP_THRESHOLD_": "2048", "MALLOC_TRIM_THRESHOLD_": "0", "MALLO
 COUNTED = (
     "runs",
     "lives",
+    "models_elsewhere",
     "exit_0",
     "exit_6",
     "exit_6_after_a_charge",
@@ -159,6 +161,11 @@ def one_run(sotto, numbers, name, trial, floor, neighbour, facts, messages):
         limit = Limit(numbers, kind, floor, trial.reference, neighbour)
         process, code = live(trial.words(), trial.files.folder, limit, environment)
         facts["lives"] += 1
+        # A model whose own file could not be written goes elsewhere, and the message says where.
+        for path in re.findall(r"\S*/sotto-model-[0-9a-f]+\.json", process.text):
+            require(os.path.exists(path), f"there is no model at {path}")
+            os.remove(path)
+            facts["models_elsewhere"] += 1
         require(code in (0, 6), f"exit code {code} under '{kind}' {environment}: {process.text[-500:]}")
         facts[f"exit_{code}"] += 1
         facts["by_case"][name][f"exit_{code}"] += 1

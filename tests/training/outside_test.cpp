@@ -68,6 +68,70 @@ TEST(OwnMethod, IsRefusedWhatItDidNotPlan) {
   EXPECT_EQ(trained.error().kind, ErrorKind::kBudget);
 }
 
+TEST(OwnMethod, NeedsANameOfItsOwnAndAsManyWeightsAsTheModel) {
+  auto task = Task::of(make_census(500, 1).data, {});
+  ASSERT_TRUE(task);
+  MethodInfo method = examples::normalized_descent();
+  TrainOptions how = seeded();
+  how.unlisted = &method;
+  for (const char* name : {"", "dp-gd", "two words", "a\nb"}) {
+    method.name = name;
+    const auto trained = train(*task, how);
+    ASSERT_FALSE(trained) << name;
+    EXPECT_EQ(trained.error().kind, ErrorKind::kUsage);
+  }
+  method.name = "short";
+  class Short final : public Optimizer {
+   public:
+    Plan plan(const PublicProblem& problem, double z) const override {
+      return {Event::gaussian(z, problem.relation), problem.dimension};
+    }
+    Expected<OptimizerResult> run(Oracle&, double, Observer&) const override {
+      return OptimizerResult{Vector::Zero(1), 1};
+    }
+  };
+  method.configure = [](const GivenOptions&, const PublicFacts&) -> Expected<ConfiguredMethod> {
+    return ConfiguredMethod{std::make_unique<Short>(), {}};
+  };
+  const auto trained = train(*task, how);
+  ASSERT_FALSE(trained);
+  EXPECT_EQ(trained.error().kind, ErrorKind::kNoModel);
+}
+
+// Claims of sensitivity rest on what readers of files see to: rows of a program are looked at
+// before anything is opened.
+TEST(OwnRows, ThatBreakTheDeclarationAreRefusedBeforeAnythingIsOpened) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  const auto kind = [](float x, float label, double built_with, LossSpec loss) {
+    std::vector<float> values(40, 0.1F), labels(20, 1.0F);
+    values[38] = x;
+    labels[19] = label;
+    Dataset data;
+    data.table = TableBuilder::dense(20, 2, values, labels, {built_with, false});
+    data.row_norm_bound = 1;
+    data.class_names = {"-1", "1"};
+    TaskOptions what;
+    what.loss = loss;
+    what.relation = Relation::kReplaceOne;
+    auto task = Task::of(std::move(data), what);
+    if (!task) return std::optional(task.error().kind);
+    const testing::TempDir dir;
+    TrainOptions how = seeded();
+    how.journal_path = dir.file("journal");
+    const auto trained = train(*task, how);
+    if (trained) return std::optional<ErrorKind>();
+    EXPECT_EQ(testing::TempDir::read(dir.file("journal")), "");
+    return std::optional(trained.error().kind);
+  };
+  EXPECT_EQ(kind(0.6F, 1, 1, {}), std::nullopt);
+  EXPECT_EQ(kind(30, 1, 1, {}), std::nullopt) << "scaled to the bound";
+  EXPECT_EQ(kind(0.6F, 5, 1, LossKind::kSquared), std::nullopt);
+  EXPECT_EQ(kind(0.6F, 5, 1, {}), ErrorKind::kBadData);
+  EXPECT_EQ(kind(0.6F, kNan, 1, LossKind::kSquared), ErrorKind::kBadData);
+  EXPECT_EQ(kind(30, 1, 0, {}), ErrorKind::kBadData);
+  EXPECT_EQ(kind(kNan, 1, 1, {}), ErrorKind::kBadData);
+}
+
 OwnLoss half_squared_margin() {
   OwnLoss loss;
   loss.name = "margin";

@@ -83,7 +83,8 @@ OptionTable<StormOptions> storm_options() {
   OptionTable<StormOptions> table;
   table.integer("steps", &StormOptions::steps, "number of steps T")
       .at_least(1)
-      .integer("expected_batch", &StormOptions::expected_batch, "expected number of units per batch")
+      .integer(
+          "expected_batch", &StormOptions::expected_batch, "expected number of units per batch")
       .number("k", &StormOptions::k, "scale of the step size")
       .positive()
       .number("u", &StormOptions::u, "what the step's sum of squares begins with")

@@ -46,7 +46,7 @@ SelectionQuery Output::query(double total_multiplier) const {
 }
 
 std::optional<Event> Output::event(double total_multiplier, Relation relation) const {
-  if (options_.output != OutputKind::kBest) return std::nullopt;
+  if (!selects()) return std::nullopt;
   return event_of(query(total_multiplier), relation);
 }
 
@@ -59,7 +59,7 @@ void Output::add(const Vector& w) {
 }
 
 Expected<Vector> Output::take(Oracle& oracle, double total_multiplier) {
-  if (options_.output != OutputKind::kBest || candidates_.size() < 2) return average_.value();
+  if (!selects() || candidates_.size() < 2) return average_.value();
   SelectionQuery selection = query(total_multiplier);
   std::vector<double> regularizer;
   for (const Vector& each : candidates_)

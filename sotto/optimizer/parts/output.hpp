@@ -77,7 +77,7 @@ class Output {
   /// What `best` asks at the end, where the steps themselves cost as much as one full-batch
   /// Gaussian release with the multiplier `total_multiplier`; none for other outputs.
   std::optional<Event> event(double total_multiplier, Relation relation) const;
-  std::int64_t noise_samples() const { return options_.output == OutputKind::kBest ? 1 : 0; }
+  std::int64_t noise_samples() const { return selects() ? 1 : 0; }
 
   void add(const Vector& w);
   /// The model. `best` falls back to the last iterate where the budget is gone, which only a run
@@ -87,6 +87,8 @@ class Output {
   void archive(Archive& state);
 
  private:
+  /// Of one iterate there is nothing to choose.
+  bool selects() const { return options_.output == OutputKind::kBest && steps_ > 1; }
   SelectionQuery query(double total_multiplier) const;
 
   OutputOptions options_;

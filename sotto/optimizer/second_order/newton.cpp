@@ -91,6 +91,10 @@ class NoisyNewton final : public Optimizer {
       Vector diagonal = H.diagonal();
       problem.regularizer.add_hessian_diagonal(w, diagonal);
       H.diagonal() = diagonal;
+      if (!H.allFinite()) {  // only without privacy, of rows beyond all measure: it has diverged
+        w.setConstant(std::numeric_limits<double>::quiet_NaN());
+        break;
+      }
       const Vector step = damped(symmetric_eigen(H), gradient, noise_floor(problem, precision));
       w += step;
       steps.finish(step.norm(), gradient.norm(), &w);

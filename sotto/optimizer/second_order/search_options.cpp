@@ -169,6 +169,8 @@ Expected<void> check(const SearchOptions& options, const PublicProblem& problem)
 }
 
 std::optional<double> public_gap(const PublicProblem& problem, const Vector& start) {
+  // Of a person's rows the losses add up, however many they are: no public number bounds them.
+  if (!problem.linear_rows) return std::nullopt;
   // Both losses are nonnegative, and so are all regularizers.
   const double r = problem.regularizer.value(start);
   const double W = row_scale(problem) * start.norm();
@@ -251,7 +253,9 @@ std::int64_t theorem4_batch(const SearchOptions& options, const PublicProblem& p
 double certain_floor(const PublicProblem& p) {
   constexpr double kNone = -std::numeric_limits<double>::infinity();
   if (!std::isfinite(p.row_norm)) return kNone;
-  if (p.relation == Relation::kAddRemove && p.loss.inf_second < 0) return kNone;
+  // A sum of curvatures that may be negative has a bound only with the number of its terms: of
+  // units under add-remove, and of a person's rows.
+  if ((p.relation == Relation::kAddRemove || !p.linear_rows) && p.loss.inf_second < 0) return kNone;
   return curvature_floor(p.loss, p.row_norm, p.regularizer, p.dimension);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "sotto/core/error.hpp"
@@ -109,7 +110,9 @@ inline std::int64_t samples_of(const JointQuery&, std::int64_t dimension) {
   return dimension + dimension * (dimension + 1) / 2;
 }
 inline std::int64_t samples_of(const HessianOperatorQuery& query, std::int64_t dimension) {
-  return query.max_products * (dimension + 1);
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  return query.max_products > kMost / (dimension + 1) ? kMost
+                                                      : query.max_products * (dimension + 1);
 }
 inline std::int64_t samples_of(const DecreaseQuery& query, std::int64_t) {
   return 1 + std::ssize(query.candidates);
