@@ -189,7 +189,8 @@ class Process:
 
     def told(self):
         """Its last line that is not progress."""
-        lines = [line.strip() for line in self.text.replace("\r", "\n").split("\n")]
+        text = self.text.replace("\r", "\n").replace("\x1b[K", "\n")
+        lines = [line.strip() for line in text.split("\n")]
         said = [line for line in lines if line and not re.search(r"step \d+/\d+,|% of it released", line)]
         return said[-1] if said else ""
 
