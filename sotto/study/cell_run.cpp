@@ -158,6 +158,9 @@ Expected<CellRun> CellRun::make(const StudySpec& spec,
   run.problem_ =
       run.family_->problem(std::int64_t{data.train.units()}, relation, /*persons=*/false);
   SOTTO_ASSIGN(run.engine_, run.family_->engine(data.train));
+  if (data.test && !data.network) {
+    SOTTO_ASSIGN(run.held_out_, run.family_->engine(*data.test));
+  }
   const PublicProblem& problem = run.problem_;
   SOTTO_ASSIGN(run.delta_, delta_of(cell.delta, problem.n));
   if (!find_published(arm.method)) {
@@ -258,6 +261,8 @@ std::map<std::string, double> CellRun::measure(const TrainResult& run) const {
   if (data_->test) values["objective"] = test.objective;
   values["accuracy"] = 100 * test.accuracy;
   values["error"] = 100 * (1 - test.accuracy);
+  if (wants("population_norm") && held_out_)
+    values["population_norm"] = population_gradient(*held_out_, problem_, run.w).norm;
   if (wants("recovered")) values["recovered"] = recovered(data_->relevant, run.w);
   if (wants("escaped")) values["escaped"] = escaped(run.w) ? 1 : 0;
   if (wants("lambda_min") || wants("missed")) {

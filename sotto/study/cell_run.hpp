@@ -61,6 +61,7 @@ class CellRun {
   std::unique_ptr<const Family> family_;
   PublicProblem problem_;
   std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Engine> held_out_;  ///< over the test rows; null for networks, and without any
   double delta_ = 0;
   double noise_delta_ = 0;  ///< of the formula: the paper's n decides it where delta is 1/n
   bool is_private_ = true;

@@ -379,6 +379,7 @@ const std::vector<MeasureInfo>& measures() {
       {"gap", "gap to the optimum", 4},
       {"gradient_norm", "gradient norm", 4},
       {"projected_norm", "projected gradient norm", 4},
+      {"population_norm", "gradient norm on fresh rows", 4},
       {"frank_wolfe_gap", "Frank–Wolfe gap", 4},
       {"lambda_min", "least eigenvalue", 4},
       {"missed", "share that missed the tolerance", 2},

@@ -106,6 +106,7 @@ TEST(Specs, AllNamesOfTheFivePapersAreThere) {
                            "nonstationary-fig3",
                            "nonstationary-fig4",
                            "nonstationary-table1",
+                           "nonstationary-theorem3",
                            "tr-fig2",
                            "tr-fig4",
                            "tr-fig6",
