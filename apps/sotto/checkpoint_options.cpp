@@ -30,7 +30,7 @@ void CheckpointArguments::add_to(Verb& verb) {
   verb.add_option(
           "--every", every, "steps between checkpoints; default: a hundredth of the planned ones")
       .group("Checkpoints");
-  verb.add_flag("--resume", resume, "go on from the --checkpoint file if it is there")
+  verb.add_flag("--resume", resume, "resume from the --checkpoint file if it exists")
       .group("Checkpoints");
 }
 

@@ -310,8 +310,8 @@ up to the stated confidence.
 With --one-run, audits one real training instead: canaries are added to DATA by coin flips, and guessed from the
 released gradients. The bound is weaker, but it is about this run.
 
-  sotto audit --one-run --canaries 100 --epsilon 8 --delta 1e-6 --dim 123 --row-norm 3.74 a9a.gz
-  sotto audit --one-run --method dp-sgd --model mnist-cnn4 --epsilon 8 --delta 1e-5 images.gz,labels.gz)");
+  sotto audit --one-run --journal audit.journal --canaries 100 --epsilon 8 --delta 1e-6 --dim 123 --row-norm 3.74 a9a.gz
+  sotto audit --one-run --journal audit.journal --method dp-sgd --model mnist-cnn4 --epsilon 8 --delta 1e-5 images.gz,labels.gz)");
   return [a] { return run_audit(*a); };
 }
 

@@ -238,7 +238,7 @@ Action add_train(Verb& app) {
   a->data.add_rows(*verb,
                    "DATA",
                    a->data_path,
-                   "training data: LIBSVM, CSV with --schema, or .npy with --labels; also .gz");
+                   "training data: LIBSVM, CSV with --schema, FEATURES.npy,LABELS.npy, IDX or CIFAR; also .gz");
   verb->add_output("MODEL", a->model_path, "model file to write (JSON)");
   verb->writes("the journal", [a = a.get()]() -> std::vector<std::string> {
     if (a->model_path.empty()) return {};
@@ -322,7 +322,7 @@ With only --epsilon, --delta and the bound on the rows, every other setting foll
 
 Every charge is written to MODEL.journal before its answer exists.
 
-A long run that may be interrupted (docs/guide/checkpoints.md): the same command starts it and goes on with it.
+A long run that may be interrupted (docs/guide/checkpoints.md): the same command starts and resumes it.
 ^C ends it after the current step with exit code 130 and its state in the file.
 
   sotto train --checkpoint run.ckpt --resume ... DATA MODEL)");

@@ -132,8 +132,9 @@ std::vector<Verb::Value> Verb::values() const {
   std::vector<Value> values;
   for (const CLI::Option* option : std::as_const(*parser_).get_options()) {
     if (option->get_lnames().empty()) continue;
-    const bool given = option->count() > 0;
     const bool is_flag = option->get_items_expected() == 0;
+    // `--bias=false` says what leaving it out says.
+    const bool given = option->count() > 0 && (!is_flag || option->as<bool>());
     values.push_back({option->get_group(),
                       option->get_lnames().front(),
                       !given    ? option->get_default_str()

@@ -56,7 +56,7 @@ class PrivateOracle final : public Oracle {
   std::int64_t gradient_entries(const GradientQuery& query) const;
   /// Pays for a release that the mechanisms can make; what they can't is refused without a charge.
   Expected<Receipt> buy(const Event& release, std::int64_t samples, const SensitivityClaim& claim);
-  /// Remembers the cost of a query that evaluates `gradients` gradients a row.
+  /// Remembers the cost of a query that evaluates `gradients` gradients per row.
   void visit(const Sampling& sampling, int gradients);
   /// Noise on a sum, and then the mean.
   Released<Vector> release_mean(Vector sum,

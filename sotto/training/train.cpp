@@ -102,7 +102,7 @@ Expected<void> prepare_checkpoint(PreparedRun& run, const TrainOptions& options)
   if (!checkpoint.resume)
     return fail(
         ErrorKind::kUsage,
-        fmt::format("{} holds the state of an earlier run. Add ‘resume’ to go on with it, or "
+        fmt::format("{} holds the state of an earlier run. Add ‘resume’ to resume it, or "
                     "remove it to start afresh.",
                     checkpoint.path));
   SOTTO_ASSIGN(Checkpoint found, run.checkpoint->read());

@@ -46,8 +46,8 @@ TEST(HonestRecords, HoldForEveryMethod) {
   EXPECT_GT(tried, 25);
 }
 
-// Where a rule chooses what no user could give, where `auto` was typed, and where there are no
-// classes.
+// Where a rule chooses what no user could give, where `auto` was typed, where there are no classes,
+// and where a flag is taken back.
 TEST(HonestRecords, HoldForWhatRulesChoose) {
   for (const Words& more : std::vector<Words>{
            {"--method dp-gd --loss squared --steps 2"},
@@ -57,6 +57,7 @@ TEST(HonestRecords, HoldForWhatRulesChoose) {
            {"--method rrpsgd --loss sigmoid --row-norm 1e-3"},
            {"--method dp-tr --loss squared"},
            {"--method dp-str --sample-sizes theory"},
+           {"--method dp-gd --steps 2 --bias=false"},
            {"--method private-spiderboost --loss phase-retrieval --steps 5 --step-size 0.1"},
            {"--method opt --loss sigmoid --solver lanczos --bias --regularizer l1:0.1 "
             "--hessian-clip 0.2"}}) {

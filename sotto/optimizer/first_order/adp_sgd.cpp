@@ -188,7 +188,7 @@ OptionTable<AdaptiveNoiseOptions> adp_sgd_options() {
       .at_least(0)
       .number("nu", &O::nu, "adagrad: the least growth of b^2 per step")
       .positive()
-      .integer("groups", &O::groups, "matched noise changes at most so often")
+      .integer("groups", &O::groups, "matched noise: how many different noise levels, at most")
       .range(1, 1000)
       .number("average",
               &O::average,

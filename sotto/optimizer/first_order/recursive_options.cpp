@@ -43,7 +43,7 @@ void add_recursive_options(OptionTable<RecursiveOptions>& table) {
                "expected number of units a difference's batch; n: all of them")
       .integer("anchor_batch",
                &RecursiveOptions::anchor_batch,
-               "expected number of units an anchor's batch; n: all of them")
+               "expected number of units per anchor batch; n: all of them")
       .number("anchor_share", &RecursiveOptions::anchor_share, "the anchors' share of the budget")
       .range(above(0), below(1));
   add_sampling_option(table);
