@@ -217,6 +217,18 @@ void print_report(const Arguments& arguments,
         report.runs_needed);
 }
 
+/// What belongs to an audit of made-up worlds is not passed over in silence.
+Expected<void> check_one_run_takes(const std::vector<Verb::Value>& values) {
+  for (const auto& value : values)
+    for (const char* name : {"runs", "view", "canary", "seed", "roc", "resume"})
+      if (value.given && value.name == name)
+        return fail(ErrorKind::kUsage,
+                    fmt::format("--{} belongs to audits on made-up data. With --one-run leave it "
+                                "out: one real training is audited, with fresh randomness.",
+                                name));
+  return {};
+}
+
 Expected<int> run_audit(Arguments& arguments) {
   set_thread_count(arguments.threads > 0 ? arguments.threads : thread_count());
   if (arguments.in_one_run) {
@@ -312,7 +324,10 @@ released gradients. The bound is weaker, but it is about this run.
 
   sotto audit --one-run --journal audit.journal --canaries 100 --epsilon 8 --delta 1e-6 --dim 123 --row-norm 3.74 a9a.gz
   sotto audit --one-run --journal audit.journal --method dp-sgd --model mnist-cnn4 --epsilon 8 --delta 1e-5 images.gz,labels.gz)");
-  return [a] { return run_audit(*a); };
+  return [a, verb]() -> Expected<int> {
+    if (a->in_one_run) SOTTO_TRY(check_one_run_takes(verb->values()));
+    return run_audit(*a);
+  };
 }
 
 }  // namespace sotto::app

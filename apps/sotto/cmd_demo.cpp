@@ -37,6 +37,24 @@ Expected<nlohmann::json> read_record(const std::string& path) {
   return parse_json(text);
 }
 
+/// A folder that holds other rows under the demo's names is somebody's: its schema is not the one
+/// that a demo writes.
+Expected<void> check_is_demo(const std::string& folder) {
+  for (const char* name : {"train.csv", "test.csv", "census.toml"}) {
+    SOTTO_ASSIGN(const bool there, file_exists(folder + "/" + name));
+    if (!there) continue;
+    const auto schema = read_text_file(folder + "/census.toml");
+    if (schema && *schema == census_schema()) return {};
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("{}/{} is there, and not from a demo: it would be replaced. Give --out a "
+                    "new folder.",
+                    folder,
+                    name));
+  }
+  return {};
+}
+
 Expected<int> demo(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -44,6 +62,8 @@ Expected<int> demo(const std::string& folder) {
     return fail(ErrorKind::kIo,
                 fmt::format("can't make the folder {}: {}.", folder, error.message()));
   const auto file = [&](const char* name) { return folder + "/" + name; };
+
+  SOTTO_TRY(check_is_demo(folder));
 
   tell("Making a census-like data set: {} private rows, {} public ones for testing.\n",
        kTrainRows,

@@ -14,6 +14,7 @@
 #include "plot_file.hpp"
 #include "printer.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/core/file_kind.hpp"
 #include "sotto/core/json.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/core/stop.hpp"
@@ -67,8 +68,9 @@ Expected<std::vector<Reproduced>> collected(const std::vector<StudySpec>& specs,
   for (const auto& spec : specs) {
     Reproduced each{spec, std::nullopt};
     const std::string path = fmt::format("{}/{}.json", folder, spec.name);
-    if (fs::exists(path)) {
-      SOTTO_ASSIGN(const std::string text, read_text_file(path));
+    SOTTO_ASSIGN(const bool there, file_exists(path));
+    if (there) {
+      SOTTO_ASSIGN(const std::string text, read_text_file(path, kMostTextBytes, Source::kRegular));
       SOTTO_ASSIGN(each.results, study::results_from_json(text, path));
     }
     all.push_back(std::move(each));
@@ -109,7 +111,8 @@ Expected<int> render(const std::string& specs_folder, std::string folder) {
       write_file_atomically(folder + "/reproductions.md", study::markdown_index(papers, all)));
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".md") continue;
-    SOTTO_ASSIGN(const std::string before, read_text_file(entry.path()));
+    SOTTO_ASSIGN(const std::string before,
+                 read_text_file(entry.path(), kMostTextBytes, Source::kRegular));
     SOTTO_ASSIGN(const std::string after,
                  study::with_citations(before, entry.path().string(), all));
     if (after != before) SOTTO_TRY(write_file_atomically(entry.path(), after));
@@ -156,10 +159,7 @@ Expected<Results> run_one(const StudySpec& spec,
   options.keep = arguments.out;
   options.finished = base + ".cells.jsonl";
   options.command = command_of(spec.name, arguments);
-  if (!arguments.resume) {
-    std::error_code ignored;
-    fs::remove(options.finished, ignored);
-  }
+  if (!arguments.resume) SOTTO_TRY(remove_file(options.finished));
   const bool shows = !arguments.quiet && ::isatty(STDERR_FILENO) == 1;
   options.progress = [&](const std::string& text) {
     if (shows) {
@@ -189,6 +189,31 @@ Expected<Results> run_one(const StudySpec& spec,
   return results;
 }
 
+/// Refuses to write over files that no reproduction made. Its results name what they reproduce;
+/// the rest is made from them.
+Expected<void> check_is_ours(const std::string& folder,
+                             const std::vector<const StudySpec*>& specs) {
+  const auto made_here = [&](const std::string& base) {
+    const auto results = read_text_file(base + ".json", kMostTextBytes, Source::kRegular);
+    return results && results->find("\"reproduction\"") != results->npos;
+  };
+  for (const StudySpec* spec : specs) {
+    const std::string base = fmt::format("{}/{}", folder, spec->name);
+    SOTTO_ASSIGN(const bool begun, file_exists(base + ".cells.jsonl"));
+    if (begun && kind_at(base + ".cells.jsonl") == FileKind::kOther) continue;
+    for (const char* suffix : {".json", ".csv", ".html", ".cells.jsonl"}) {
+      SOTTO_ASSIGN(const bool there, file_exists(base + suffix));
+      if (there && !made_here(base))
+        return fail(ErrorKind::kUsage,
+                    fmt::format("{}{} is there, and no reproduction made it: it would be replaced. "
+                                "Give --out a folder of its own.",
+                                base,
+                                suffix));
+    }
+  }
+  return {};
+}
+
 Expected<int> run_reproduce(const Arguments& arguments) {
   set_thread_count(arguments.threads);
   SOTTO_ASSIGN(const std::string folder, study::find_specs(arguments.specs, program_path()));
@@ -208,6 +233,7 @@ Expected<int> run_reproduce(const Arguments& arguments) {
   if (error)
     return fail(ErrorKind::kIo,
                 fmt::format("can't make the folder {}: {}.", arguments.out, error.message()));
+  SOTTO_TRY(check_is_ours(arguments.out, wanted));
   SOTTO_ASSIGN(const auto papers, study::load_papers(folder));
   SOTTO_TRY(study::check_claims(papers, specs));
   for (const StudySpec* spec : wanted) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "printer.hpp"
+#include "sotto/core/file_kind.hpp"
 
 namespace sotto::app {
 
@@ -156,27 +157,27 @@ void Verb::collect(std::vector<NamedPath>& read, std::vector<NamedPath>& written
 
 namespace {
 
-/// Refuses to replace what nothing can make again: a journal, whichever run's, and a model by
-/// anything but a model.
+/// What an output is, by the name that messages call it. A journal is only ever appended to.
+FileKind kind_written(const std::string& what) {
+  if (what == "the journal" || what == "--journal") return FileKind::kJournal;
+  if (what == "the model") return FileKind::kModel;
+  if (what == "--checkpoint") return FileKind::kCheckpoint;
+  if (what == "--record") return FileKind::kRecord;
+  return FileKind::kOther;
+}
+
+/// Refuses to replace what nothing can make again by anything but its own kind. AtomicFile looks
+/// again when it replaces a file; here it costs nothing yet.
 Expected<void> check_kept(const std::vector<NamedPath>& written) {
-  constexpr std::size_t kLongestFirstLine = 1 << 16;
   for (const auto& [what, path] : written) {
-    if (path.empty()) continue;
-    const std::string text = beginning_of(path, kLongestFirstLine);
-    const std::string line = text.substr(0, text.find('\n'));
-    const bool is_journal = line.starts_with("{") && line.find("\"open\":") != line.npos &&
-                            line.find("\"delta\":") != line.npos;
-    const bool is_model = text.substr(0, 64).find("\"sotto_model\":") != text.npos;
-    if (is_journal && what != "the journal" && what != "--journal")
-      return fail(ErrorKind::kUsage,
-                  fmt::format("{} would replace {}, which is a journal: what was spent is told "
-                              "nowhere else. Choose another path.",
-                              what,
-                              path));
-    if (is_model && what != "the model")
-      return fail(
-          ErrorKind::kUsage,
-          fmt::format("{} would replace {}, which is a model. Choose another path.", what, path));
+    const FileKind there = path.empty() ? FileKind::kOther : kind_at(path);
+    if (there == FileKind::kOther || there == kind_written(what)) continue;
+    return fail(ErrorKind::kUsage,
+                fmt::format("{} would replace {}, which is {}: {}. Choose another path.",
+                            what,
+                            path,
+                            called(there),
+                            worth_of(there)));
   }
   return {};
 }

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "sotto/core/file_kind.hpp"
 #include "sotto/core/file_system.hpp"
 #include "sotto/core/stop.hpp"
 
@@ -200,6 +201,19 @@ Expected<void> check_owner(const std::string& path, const struct stat& target) {
   return {};
 }
 
+/// What nothing can make again is replaced by its own kind alone: here, at the last moment, since
+/// another command may have written it after this one began.
+Expected<void> check_replaceable(const std::string& path,
+                                 const std::string& target,
+                                 const std::string& temporary) {
+  const FileKind there = kind_at(target);
+  if (there == FileKind::kOther || there == kind_at(temporary)) return {};
+  return io_error(fmt::format("can't write {}: it is {}, and {}. Name another path.",
+                              path,
+                              called(there),
+                              worth_of(there)));
+}
+
 }  // namespace
 
 void hold_standard_streams() noexcept {
@@ -338,6 +352,7 @@ Expected<void> AtomicFile::commit() {
   if (retried([&] { return system.sync(file_.descriptor()); }) != 0)
     return cannot_write(path_, errno);
   if (const int error = file_.close()) return cannot_write(path_, error);
+  SOTTO_TRY(check_replaceable(path_, target_, temporary_));
   if (system.rename(temporary_.c_str(), target_.c_str()) != 0) return cannot_write(path_, errno);
   forget(temporary_);
   temporary_.clear();

@@ -126,24 +126,6 @@ Expected<void> check_streams_elsewhere(const std::vector<NamedPath>& read,
                   file->what));
 }
 
-std::string beginning_of(const std::string& path, std::size_t most) {
-  FileSystem& system = file_system();
-  const OpenFile file(system.open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0));
-  struct stat facts {};
-  if (file.descriptor() < 0 || system.stat(file.descriptor(), facts) != 0 ||
-      !S_ISREG(facts.st_mode))
-    return "";
-  std::string text(most, '\0');
-  std::size_t size = 0;
-  while (size < most) {
-    const auto got = system.read(file.descriptor(), text.data() + size, most - size);
-    if (got <= 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  text.resize(size);
-  return text;
-}
-
 Expected<void> check_paths_differ(const std::vector<NamedPath>& read,
                                   const std::vector<NamedPath>& written) {
   SOTTO_ASSIGN(const std::vector<PlacedPath> outputs, placed(written));

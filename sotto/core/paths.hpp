@@ -28,7 +28,4 @@ Expected<void> check_paths_differ(const std::vector<NamedPath>& read,
 Expected<void> check_streams_elsewhere(const std::vector<NamedPath>& read,
                                        const std::vector<NamedPath>& written);
 
-/// The first bytes of a file; none if it is not there, is no regular file, or can't be read.
-std::string beginning_of(const std::string& path, std::size_t most);
-
 }  // namespace sotto

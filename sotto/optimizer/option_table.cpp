@@ -114,7 +114,9 @@ Expected<void> OptionList::parse(const GivenOptions& given, void* options) const
               "this method has no option {}. It has {}.", marked(name), joined(known, ", ")));
     }
     const std::string quoted = "'" + text + "'";
-    const auto set_number = [&]<class T>(const Slot<T>& slot) -> Expected<void> {
+    // Named anew: clang 14 captures no structured bindings.
+    const auto set_number =
+        [&, &name = name, &text = text]<class T>(const Slot<T>& slot) -> Expected<void> {
       constexpr bool kWhole = std::is_integral_v<T>;
       const auto value = number_in<T>(text);
       if (!value)

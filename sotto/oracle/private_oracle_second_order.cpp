@@ -1,5 +1,7 @@
 // The private oracle's answers about Hessians and along candidate steps: hessian.proof.md.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -104,8 +106,27 @@ Expected<std::unique_ptr<NoisyOperator>> PrivateOracle::hessian_operator(
       noise_);
 }
 
+namespace {
+
+/// Before anything is charged: a change of loss is measured in steps of how far a candidate is.
+Expected<void> check_candidates(const DecreaseQuery& query) {
+  if (query.candidates.empty())
+    return fail(ErrorKind::kUsage, "a line search was asked to choose among no candidates.");
+  for (std::size_t k = 0; k < query.candidates.size(); ++k)
+    if (const double clip = decrease_clip(query, k); !(clip > 0) || !std::isfinite(clip))
+      return fail(
+          ErrorKind::kUsage,
+          fmt::format("candidate {} of a line search does not differ from the point that it "
+                      "starts at, or is infinitely far from it.",
+                      k + 1));
+  return {};
+}
+
+}  // namespace
+
 Expected<Released<std::int64_t>> PrivateOracle::first_decrease(const DecreaseQuery& query) {
   SOTTO_CHECK(query.candidates.size() == query.needed.size() && query.slope_clip > 0);
+  SOTTO_TRY(check_candidates(query));
   const SensitivityClaim bound = claims_.of(query);
   SOTTO_ASSIGN(
       Receipt receipt,
@@ -116,7 +137,6 @@ Expected<Released<std::int64_t>> PrivateOracle::first_decrease(const DecreaseQue
   for (std::size_t k = 0; k < query.candidates.size(); ++k) {
     const Vector& candidate = query.candidates[k];
     const double clip = decrease_clip(query, k);
-    SOTTO_CHECK(clip > 0 && std::isfinite(clip));
     const double decrease = -sums_.clipped_differences(everything, candidate, query.at, clip);
     visit(Sampling::full(), 0);
     Released<bool> above =
@@ -126,7 +146,7 @@ Expected<Released<std::int64_t>> PrivateOracle::first_decrease(const DecreaseQue
     if (k + 1 == query.candidates.size())
       return std::move(above).map([](bool) { return std::int64_t{-1}; });
   }
-  SOTTO_CHECK(false && "a line search needs candidates");
+  SOTTO_CHECK(false && "check_candidates() wants one");
 }
 
 }  // namespace sotto

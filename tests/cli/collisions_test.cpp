@@ -104,6 +104,35 @@ TEST_F(Collisions, NoJournalIsReplacedAndAModelOnlyByAModel) {
   EXPECT_EQ(sotto(train_linear({file("d.svm"), file("a.json")})).code, 0) << "trained again";
 }
 
+// The state of a run that is paid for, and records: by their own kind alone.
+TEST_F(Collisions, NoCheckpointAndNoRecordIsReplacedByAnythingElse) {
+  const Words record = {"--record", file("r.json"), file("d.svm"), file("a.json")};
+  ASSERT_EQ(sotto(train_linear(record)).code, 0);
+  dir_.write("c.ckpt", "sotto checkpoint 2\n");
+  for (const char* kept : {"c.ckpt", "r.json"}) {
+    expect_refused({"predict", file("d.svm"), file("a.json"), file(kept)}, kept);
+    expect_refused({"export", file("a.json"), file(kept)}, kept);
+    expect_refused({"data make signs --rows 5 --dim 2", file(kept)}, kept);
+    expect_refused(train_linear({file("d.svm"), file(kept)}), kept);
+    expect_refused({"audit --epsilon 1 --delta 1e-5 --runs 100 --roc", file(kept)}, kept);
+  }
+  expect_refused(train_linear({"--record", file("c.ckpt"), file("d.svm"), file("b.json")}));
+}
+
+// Folders in which the names are Sotto's choice.
+TEST_F(Collisions, DemosAndReproductionsKeepOthersFiles) {
+  const TempDir project;
+  project.write("train.csv", "age,label\n34,1\n");
+  EXPECT_EQ(sotto({"demo --out", project.file("")}).code, 2);
+  EXPECT_EQ(TempDir::read(project.file("train.csv")), "age,label\n34,1\n");
+  for (const char* name : {"adp-fig1.json", "adp-fig1.html", "adp-fig1.cells.jsonl"}) {
+    const TempDir out;
+    out.write(name, R"j({"run":"r","open":"gaussian(1)","delta":1e-5})j");
+    EXPECT_EQ(sotto({"reproduce adp-fig1 --out", out.file("")}).code, 2) << name;
+    EXPECT_NE(TempDir::read(out.file(name)), "");
+  }
+}
+
 TEST_F(Collisions, NeitherConstraintsNorNetworks) {
   for (const char* option : {"--record", "--checkpoint"}) {
     expect_refused(train({"--row-max 1 --constraint",

@@ -20,7 +20,6 @@ const std::map<std::string, std::string> kExempt = {
     {"sotto/core/file.cpp", "unlinks temporary files in a signal's handler"},
     {"sotto/data/paged_array.cpp", "pages without a name, for rows that memory can't hold"},
     {"sotto/data/fetch/fetch.cpp", "public downloads, whose checksums are known"},
-    {"apps/sotto/cmd_reproduce.cpp", "results of public data"},
 };
 
 const std::regex kCall(

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
+#include "sotto/core/file_kind.hpp"
 #include "tests/support/temp_dir.hpp"
 
 namespace sotto {
@@ -31,6 +34,31 @@ TEST(Files, FailuresAreIoErrors) {
   EXPECT_EQ(read_text_file(dir.file("")).error().kind, ErrorKind::kIo);
   EXPECT_TRUE(check_writable(dir.file("b")));
   EXPECT_FALSE(std::filesystem::exists(dir.file("b")));
+}
+
+// What nothing can make again is replaced by its own kind alone, also if it was put there after
+// this file was begun.
+TEST(Files, ReplaceWhatCantBeMadeAgainByItsOwnKindOnly) {
+  const TempDir dir;
+  const std::string path = dir.file("a");
+  const std::vector<std::string> kinds = {
+      R"j({"run":"r","open":"gaussian(1)","delta":1e-5})j",
+      "sotto checkpoint 2\n...",
+      R"({"sotto_model": 1})",
+      R"({"bias": false, "loss": "logistic", "sotto_model": 1})",  // sorted by a tool
+      R"({"epsilon_spent": 1, "sotto_run": 1})",
+      "plain text"};
+  for (const std::string& there : kinds) {
+    for (const std::string& written : kinds) {
+      const bool fits = there == kinds.back() || kind_of(there) == kind_of(written);
+      dir.write("a", "before");
+      auto file = AtomicFile::create(path, FileAccess::kOwner);
+      ASSERT_TRUE(file && file->write(written));
+      dir.write("a", there);  // by another program, in the meantime
+      EXPECT_EQ(file->commit().has_value(), fits) << there << " by " << written;
+      EXPECT_EQ(*read_text_file(path), fits ? written : there);
+    }
+  }
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ TEST_F(InputFileTest, AByteOrderMarkAloneIsARowThatCantBeRead) {
 TEST_F(InputFileTest, BatchesJoinToTheWholeText) {
   std::string text =
       "\xEF\xBB\xBF"
-      "first";  // after a byte order mark
+      "first";  // a mark is dropped from lines (row_reader.hpp), not from the text
   for (int i = 0; i < 3000; ++i)
     text += std::string(static_cast<std::size_t>(i * 31 % 97), 'x') + '\n';
   text += "last";
@@ -128,7 +128,7 @@ TEST_F(InputFileTest, BatchesJoinToTheWholeText) {
           all += chunk;
         }
       }
-      EXPECT_EQ(all, text.substr(3));
+      EXPECT_EQ(all, text);
       ASSERT_TRUE(batches.rewind());
     }
   }

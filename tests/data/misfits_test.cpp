@@ -1,6 +1,9 @@
 // What is public of a table does not depend on any one row: neighbouring files through every
 // format.
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -406,6 +409,57 @@ TEST_F(Neighbours, FirstBytesOfARowDoNotMakeAFileGzip) {
     const auto data = load_table(options);
     ASSERT_TRUE(data) << data.error().message;
     EXPECT_FALSE(data->table.is_null_unit(0));
+  }
+}
+
+/// The units of a table, in words that can be compared.
+std::vector<std::string> units_of(const Table& table) {
+  std::vector<std::string> units;
+  for (std::int64_t u = 0; u < table.units(); ++u) {
+    std::string text = table.is_null_unit(u) ? "null" : "";
+    for (std::int64_t i = table.unit_begin(u); i < table.unit_begin(u + 1); ++i) {
+      text += fmt::format(
+          "{}:{};", table.labels()[static_cast<std::size_t>(i)], fmt::join(row_of(table, i), " "));
+    }
+    units.push_back(text);
+  }
+  return units;
+}
+
+/// Without the first record the others are what they were: no line means something else for being
+/// the first. A byte order mark was dropped from the first line only, and one that moved up changed
+/// a second unit.
+TEST_F(Neighbours, ALineMeansTheSameWhereverItStands) {
+  const std::string mark = "\xEF\xBB\xBF";
+  LoadOptions libsvm;
+  libsvm.format = Format::kLibsvm;
+  libsvm.dim = 2;
+  LoadOptions persons;
+  persons.schema = write("persons.toml",
+                         "[file]\ncomment = \"#\"\n"
+                         "[[column]]\nname = \"id\"\nkind = \"unit\"\n"
+                         "[[column]]\nname = \"x\"\nkind = \"numeric\"\nmin = 0\nmax = 1\n"
+                         "[[column]]\nname = \"y\"\nkind = \"label\"\n"
+                         "positive = [\"1\"]\nnegative = [\"0\"]\n");
+  const auto compare = [&](LoadOptions options, const std::string& first, const std::string& rest) {
+    options.misfits = Misfits::kNull;
+    options.path = write("rows", first + rest);
+    const auto with = load_table(options);
+    options.path = write("rows", rest);
+    const auto without = load_table(options);
+    ASSERT_TRUE(with && without);
+    auto units = units_of(with->table);
+    ASSERT_FALSE(units.empty());
+    units.erase(units.begin());
+    EXPECT_EQ(units, units_of(without->table)) << ::testing::PrintToString(rest);
+  };
+  for (const std::string& begin :
+       {mark, mark + mark, mark + "#", std::string("\r"), std::string("\0", 1), std::string(" ")}) {
+    compare(libsvm, "1 1:1\n", begin + "-1 1:1\n-1 2:1\n");
+    compare(libsvm, "1 1:1\n", begin + "\n-1 2:1\n");
+    // The second and third line are one person's or two persons', with the first line or without.
+    compare(persons, "p0,1,0\n", begin + "p1,1,0\np1,0.5,1\nq,0.5,1\n");
+    compare(persons, "p0,1,0\n", begin + "\np1,0.5,1\nq,0.5,1\n");
   }
 }
 

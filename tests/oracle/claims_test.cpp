@@ -36,6 +36,21 @@ TEST(Claims, AddTheRoundingOfBothNeighbours) {
   }
 }
 
+// A method of a program's own may put a Sampling together by hand: the rounding bound would follow
+// a rate that neither the batch nor the price has.
+TEST(Claims, AreMadeOnlyForSamplingWhoseNumbersAgree) {
+  const Vector at = Vector::Zero(20);
+  const PublicProblem problem = facts(Relation::kZeroOut, 10'000);
+  using Kind = Sampling::Kind;
+  for (const Sampling& sampling : {Sampling{Kind::kFull, 1e-9, 0, 0},
+                                   Sampling{Kind::kPoisson, 0, 0, 0},
+                                   Sampling{Kind::kPoisson, NAN, 0, 0},
+                                   Sampling{Kind::kFixedSize, 0.5, 10, 10'000},
+                                   Sampling{Kind::kFixedSize, 2, 20'000, 10'000}})
+    EXPECT_THROW(Claims(problem).of(GradientQuery{at, sampling, 1, 1}), std::logic_error);
+  EXPECT_NO_THROW(Claims(problem).of(GradientQuery{at, Sampling::fixed_size(10, 10'000), 1, 1}));
+}
+
 // Under add-remove the number of units is private: the declared one changes no claim.
 TEST(Claims, DoNotFollowTheNumberOfUnitsUnderAddRemove) {
   const Vector at = Vector::Zero(20);

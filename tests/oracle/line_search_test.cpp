@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "sotto/core/numbers.hpp"
 #include "sotto/data/table.hpp"
 #include "sotto/objective/glm.hpp"
 #include "sotto/oracle/exact_oracle.hpp"
@@ -111,6 +112,19 @@ TEST(FirstDecrease, PrivatelyFindsAClearDecreaseAndChargesTheSession) {
   const std::vector<double> too_much(4, 1.0);
   EXPECT_EQ(world.oracle.first_decrease({w, candidates, too_much, 1, 1})->value(), -1);
   EXPECT_EQ(to_string(to_event(world.ledger.spent())), "repeat(2, sparse_vector(1))");
+}
+
+/// What can't be answered is refused before it is paid for.
+TEST(FirstDecrease, CandidatesThatDoNotMoveCostNothing) {
+  World world(100, Relation::kZeroOut, Event::sparse_vector(1, Relation::kZeroOut));
+  const Vector w = point(0);
+  for (const auto& candidates : {steps({1, 0}), steps({kInfinity}), steps({})}) {
+    const std::vector<double> needed(candidates.size(), 0.0);
+    const auto found = world.oracle.first_decrease({w, candidates, needed, 1, 1});
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().kind, ErrorKind::kUsage);
+  }
+  EXPECT_TRUE(world.ledger.spent().terms.empty());
 }
 
 /// The noise is in units of each candidate's own clip, whatever its length: one unit decides with

@@ -61,7 +61,7 @@ void LineBatches::prefetch() {
 Expected<bool> LineBatches::advance() {
   if (whole_file_ && at_start_) {
     at_start_ = false;
-    cut(true);
+    cut();
     return !chunks_.empty();
   }
   chunks_.clear();
@@ -70,9 +70,8 @@ Expected<bool> LineBatches::advance() {
   ready_ = false;
   SOTTO_TRY(std::exchange(prefetched_, {}));
   std::swap(current_, next_);
-  const bool first = std::exchange(at_start_, false);
-  whole_file_ = first && file_ended_;
-  cut(first);
+  whole_file_ = std::exchange(at_start_, false) && file_ended_;
+  cut();
   return !chunks_.empty();
 }
 
@@ -87,16 +86,9 @@ Expected<void> LineBatches::rewind() {
   return file_.rewind();
 }
 
-void LineBatches::cut(bool first) {
+void LineBatches::cut() {
   chunks_.clear();
   std::string_view rest(current_.buffer.data(), current_.bytes);
-  // A byte order mark goes before text. Alone on its line it is a row that can't be read, as on any
-  // other line.
-  constexpr std::string_view kMark = "\xEF\xBB\xBF";
-  if (first && rest.starts_with(kMark)) {
-    const std::string_view line = rest.substr(kMark.size(), rest.find('\n') - kMark.size());
-    if (line.find_first_not_of(" \t\r") != line.npos) rest.remove_prefix(kMark.size());
-  }
   while (!rest.empty()) {
     std::size_t end = rest.size();
     if (end > kChunkBytes) end = std::min(end, rest.find('\n', kChunkBytes - 1) + 1);

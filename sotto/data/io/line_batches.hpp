@@ -47,7 +47,7 @@ class LineBatches {
   };
   Expected<void> fill(Batch& batch, const Batch& previous);
   Expected<void> skip_long_line(Batch& batch);
-  void cut(bool first);
+  void cut();
 
   InputFile file_;
   std::size_t batch_bytes_;

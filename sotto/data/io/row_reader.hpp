@@ -46,6 +46,17 @@ inline bool is_too_long(std::string_view line) { return line == LineBatches::kTo
 inline constexpr const char* kLineTooLong =
     "the line is longer than the limit. If it is meant to be, raise ‘max_line’";
 
+/// A line without the byte order mark before its text. Files that were joined have marks on later
+/// lines too, and a mark is dropped wherever it is: a line must not mean something else for being
+/// the first, or a row would change when the one before it is left out. Alone on its line a mark is
+/// a row that can't be read.
+inline std::string_view without_mark(std::string_view line) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  if (!line.starts_with(kMark)) return line;
+  const std::string_view text = line.substr(kMark.size());
+  return text.find_first_not_of(" \t\r") == text.npos ? line : text;
+}
+
 /// Calls body(line, number) for every line of the chunk, without its line end. Whether LineBatches
 /// kept a line that is too long depends on how the lines before it were cut, so kTooLong stands for
 /// it in either case, before anybody looks for comments: what becomes of a row must not depend on
@@ -59,7 +70,7 @@ void for_each_line(std::string_view chunk,
     const std::size_t end = chunk.find('\n');
     std::string_view line = chunk.substr(0, end);
     if (line.ends_with('\r')) line.remove_suffix(1);
-    body(line.size() > longest ? LineBatches::kTooLong : line, number);
+    body(line.size() > longest ? LineBatches::kTooLong : without_mark(line), number);
     chunk.remove_prefix(end == std::string_view::npos ? chunk.size() : end + 1);
   }
 }

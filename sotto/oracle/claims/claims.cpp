@@ -14,6 +14,21 @@ constexpr double kUnit = std::numeric_limits<double>::epsilon() / 2;
 /// How far one unit moves a sum of terms of size 1.
 double motion(Relation relation) { return relation == Relation::kReplaceOne ? 2 : 1; }
 
+/// Whether its numbers agree, as those of Sampling's own makers do: the rounding bound takes the
+/// rate, the draw and the price take what the rate stands for.
+bool is_sound(const Sampling& sampling) {
+  switch (sampling.kind) {
+    case Sampling::Kind::kFull:
+      return sampling == Sampling::full();
+    case Sampling::Kind::kPoisson:
+      return sampling.rate > 0 && sampling == Sampling::poisson(sampling.rate);
+    case Sampling::Kind::kFixedSize:
+      return sampling.batch > 0 && sampling.batch <= sampling.population &&
+             sampling == Sampling::fixed_size(sampling.batch, sampling.population);
+  }
+  return false;
+}
+
 }  // namespace
 
 std::int64_t Claims::most_units() const {
@@ -29,6 +44,7 @@ double Claims::rounding(SumKind kind, const Sampling& sampling, double radius) c
 SensitivityClaim Claims::claim(const TermBounds& bounds,
                                const Sampling& sampling,
                                double rounding) const {
+  SOTTO_CHECK(is_sound(sampling));
   // Both neighbours' sums carry a rounding error (per_example_sum.proof.md).
   return {bounds.sensitivity(facts_.relation, sampling) + 2 * rounding, facts_.relation, sampling};
 }

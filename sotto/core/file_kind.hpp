@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace sotto {
+
+/// What a file holds that nothing can make again: kOther can be made again, or is not ours to know.
+enum class FileKind { kOther, kJournal, kCheckpoint, kModel, kRecord };
+
+/// By how a file begins, whoever wrote it and however its members are ordered.
+FileKind kind_of(std::string_view beginning);
+/// Of the file at this path; kOther if there is none, or if it can't be read.
+FileKind kind_at(const std::string& path);
+
+/// "a journal".
+const char* called(FileKind kind);
+/// Why it is kept: what is lost with it.
+const char* worth_of(FileKind kind);
+
+}  // namespace sotto
