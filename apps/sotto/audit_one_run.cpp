@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "command_line.hpp"
 #include "exit_codes.hpp"
 #include "printer.hpp"
 #include "progress.hpp"
+#include "run_end.hpp"
 #include "sotto/audit/audit_page.hpp"
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
@@ -63,10 +65,18 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
   SOTTO_ASSIGN(const Engine* engine, task.engine());
   const bool is_network = problem.network;
 
+  // A journal beside a model must hold what the model knows of it, as for `train`.
+  TrainOptions train = arguments.train;
+  constexpr std::string_view kBeside = ".journal";
+  if (train.journal_path.ends_with(kBeside)) {
+    const std::size_t length = train.journal_path.size() - kBeside.size();
+    SOTTO_ASSIGN(train.known_lines, known_lines(train.journal_path.substr(0, length), ""));
+  }
+
   Progress progress(
       arguments.train.method, arguments.quiet || arguments.json, arguments.train.epsilon);
   SOTTO_ASSIGN(const OneRunReport report,
-               audit_in_one_run(*engine, problem, arguments.train, arguments.options, progress));
+               audit_in_one_run(*engine, problem, train, arguments.options, progress));
   progress.finish();
   if (report.interrupted) {
     say("sotto: interrupted. What was released until then is in {}.\n",

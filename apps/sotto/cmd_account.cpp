@@ -12,6 +12,7 @@
 #include "exit_codes.hpp"
 #include "printer.hpp"
 #include "sotto/core/directed_text.hpp"
+#include "sotto/core/stop.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/journal.hpp"
@@ -118,6 +119,7 @@ Expected<int> account_journal(const Arguments& arguments) {
   nlohmann::json list = nlohmann::json::array();
   bool old = false;
   for (const auto& run : runs) {
+    if (stop_requested()) return stopped_early();
     SOTTO_ASSIGN(const CanonicalEvent event, canonical(Event::compose(run.charged)));
     const Promise& promise = run.promise;
     const double delta = arguments.delta.value_or(promise.budget.delta);

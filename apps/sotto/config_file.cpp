@@ -14,6 +14,8 @@
 namespace sotto::app {
 namespace {
 
+constexpr const char* kConfig = "--config";
+
 bool names(const std::string& argument, const std::string& option) {
   return argument == option || argument.starts_with(option + "=");
 }
@@ -47,6 +49,11 @@ Expected<std::vector<std::string>> options_in(const std::string& path,
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
     const std::string option = flag_of(name);
+    if (option == kConfig)
+      return fail(ErrorKind::kUsage,
+                  fmt::format("{} names another configuration file, which would not be read: "
+                              "‘config’ can't stand in one. Write all settings into one file.",
+                              path));
     if (std::any_of(given.begin(), given.end(), [&](const auto& g) { return names(g, option); }))
       continue;
     SOTTO_ASSIGN(const std::optional<std::string> value, text_of(node, name));
@@ -61,14 +68,18 @@ Expected<std::vector<std::string>> options_in(const std::string& path,
 
 Expected<WithConfig> with_config_file(const std::vector<std::string>& arguments) {
   const auto at = std::find_if(
-      arguments.begin(), arguments.end(), [](const auto& a) { return names(a, "--config"); });
+      arguments.begin(), arguments.end(), [](const auto& a) { return names(a, kConfig); });
   if (at == arguments.end() || at == arguments.begin()) return WithConfig{arguments, ""};
-  const bool joined = *at != "--config";
+  const bool joined = *at != kConfig;
   if (!joined && at + 1 == arguments.end())
     return fail(ErrorKind::kUsage, "--config needs the path of a TOML file.");
   const std::string path = joined ? at->substr(std::string_view("--config=").size()) : *(at + 1);
   std::vector<std::string> rest(arguments.begin() + 1, at);
   rest.insert(rest.end(), at + (joined ? 1 : 2), arguments.end());
+  if (std::any_of(rest.begin(), rest.end(), [](const auto& a) { return names(a, kConfig); }))
+    return fail(ErrorKind::kUsage,
+                "--config is given twice, but one file would be read. Write all settings into one "
+                "file.");
   SOTTO_ASSIGN(const std::vector<std::string> options, options_in(path, rest));
   std::vector<std::string> all = {arguments.front()};
   all.insert(all.end(), options.begin(), options.end());

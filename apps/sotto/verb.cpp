@@ -48,8 +48,20 @@ std::string Verb::called(const std::string& names) {
 }
 
 Option Verb::add_number(const std::string& names, Number variable, const std::string& help) {
-  return std::visit([&](auto* number) { return Option(parser_->add_option(names, *number, help)); },
-                    variable);
+  return std::visit(
+      [&](auto* number) {
+        CLI::Option* option = parser_->add_option(names, *number, help);
+        // What is read as unsigned wraps around below zero.
+        using T = std::remove_pointer_t<decltype(number)>;
+        if constexpr (std::is_same_v<T, std::uint64_t> ||
+                      std::is_same_v<T, std::optional<std::uint64_t>>)
+          option->check([](const std::string& text) {
+            return text.find('-') == std::string::npos ? ""
+                                                       : text + " is negative: give 0 or more.";
+          });
+        return Option(option);
+      },
+      variable);
 }
 
 Option Verb::add_flag(const std::string& names, bool& variable, const std::string& help) {

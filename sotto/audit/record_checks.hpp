@@ -28,8 +28,10 @@ std::optional<T> value(const nlohmann::json& object, const char* name) {
   }
 }
 
+/// Infinity is near nothing but itself.
 inline bool nearly(double a, double b) {
-  return a == b || std::abs(a - b) <= kLastDigits * std::max(std::abs(a), std::abs(b));
+  const double larger = std::max(std::abs(a), std::abs(b));
+  return a == b || (std::isfinite(larger) && std::abs(a - b) <= kLastDigits * larger);
 }
 
 /// An infinite one is written as null.
@@ -103,6 +105,9 @@ inline bool states_no_rule(const nlohmann::json& statement) {
 /// What every record of a run has, of version 0.2 and later: a check must not be turned off by
 /// taking away what it reads.
 void check_complete(const nlohmann::json& record, const nlohmann::json& statement, Checks& checks);
+
+/// Members that no record has: somebody may take them for those that are checked.
+void check_known(const nlohmann::json& record, const nlohmann::json& statement, Checks& checks);
 
 /// The command and its options against the claim, and against each other.
 void check_said(const nlohmann::json& record, const nlohmann::json& statement, Checks& checks);

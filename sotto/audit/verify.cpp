@@ -16,6 +16,7 @@
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/promise.hpp"
 #include "sotto/privacy/sampling.hpp"
+#include "sotto/report/reported_run.hpp"
 
 namespace sotto {
 namespace {
@@ -77,7 +78,7 @@ class Verifier {
     if (!result_.is_private) {
       for (RecordCheck& check : check_copies(record_)) result_.checks.push_back(std::move(check));
       add("claim", Outcome::kFlag, "the run claims no privacy; there is nothing to verify");
-      return result_;
+      return readable();
     }
     SOTTO_TRY(statement());
     SOTTO_TRY(promise());
@@ -87,10 +88,16 @@ class Verifier {
     for (RecordCheck& check : check_copies(record_, !result_.contradicts()))
       result_.checks.push_back(std::move(check));
     if (states_no_rule_) version_01();
-    return result_;
+    return readable();
   }
 
  private:
+  /// What holds together has fields of the types that whoever reports the run takes them for.
+  Expected<Verification> readable() {
+    if (!result_.contradicts()) SOTTO_TRY(reported_run(record_, "", "the run record"));
+    return std::move(result_);
+  }
+
   void add(std::string name, Outcome outcome, std::string detail) {
     result_.checks.push_back({std::move(name), outcome, std::move(detail)});
   }

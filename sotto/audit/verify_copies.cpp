@@ -248,6 +248,7 @@ std::vector<RecordCheck> check_copies(const json& record, bool price_curve) {
   const json statement = value<json>(record, "privacy").value_or(json::object());
   const bool is_private = claims_privacy(record);
   if (is_private) check_complete(record, statement, checks);
+  check_known(record, statement, checks);
   if (is_private) check_said(record, statement, checks);
   check_flags(record, statement, checks);
   check_counts(record, statement, checks);

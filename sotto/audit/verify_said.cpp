@@ -8,6 +8,7 @@
 
 #include "sotto/audit/record_checks.hpp"
 #include "sotto/core/numbers.hpp"
+#include "sotto/core/version.hpp"
 #include "sotto/geometry/regularizer.hpp"
 #include "sotto/loss/loss_info.hpp"
 #include "sotto/optimizer/registry.hpp"
@@ -286,6 +287,84 @@ void check_complete(const json& record, const json& statement, Checks& checks) {
     checks.flag("journal", "the record names no run of a journal");
   if (const auto spending = value<json>(record, "spending"); !spending || !spending->is_array())
     checks.flag("spending", "it does not tell how its charges grew");
+}
+
+void check_known(const json& record, const json& statement, Checks& checks) {
+  using Names = std::set<std::string>;
+  static const Names kAll = {"sotto_run",
+                             "version",
+                             "versions",
+                             "command",
+                             "method",
+                             "settings",
+                             "options",
+                             "private",
+                             "private_if_seed_secret",
+                             "epsilon_spent",
+                             "epsilon_budget",
+                             "epsilon_planned",
+                             "epsilon_lower",
+                             "delta",
+                             "neighbours",
+                             "privacy",
+                             "plan",
+                             "planned_noise_samples",
+                             "lost",
+                             "drawn",
+                             "noise_multiplier",
+                             "spending",
+                             "trace",
+                             "test",
+                             "test_curve",
+                             "class_names",
+                             "certificate",
+                             "gap_certificate",
+                             "population_gradient",
+                             "diagnostics",
+                             "insecure_seed",
+                             "unsafe_diagnostics",
+                             "loss",
+                             "network",
+                             "regularizer",
+                             "constraint",
+                             "dimension",
+                             "steps",
+                             "passes",
+                             "gradient_evaluations",
+                             "stopped",
+                             "warnings"};
+  static const Names kOfVersion01 = {
+      "finished", "load_seconds", "calibrate_seconds", "train_seconds"};
+  static const Names kStated = {"private",
+                                "private_if_seed_secret",
+                                "epsilon",
+                                "delta",
+                                "neighbours",
+                                "unit",
+                                "public_n",
+                                "accountant",
+                                "rule",
+                                "events",
+                                "noise_samples",
+                                "insecure_seed",
+                                "unsafe_diagnostics",
+                                "test_declared_public",
+                                "journal"};
+  // A later version may have more of them.
+  const bool is_ours = value<std::string>(record, "version") == kVersion;
+  const auto tell = [&](const std::string& where, const std::string& name) {
+    const std::string what =
+        fmt::format("{}{} is no member of a run record: nothing checks what it says",
+                    where,
+                    json(name).dump(-1, ' ', true, json::error_handler_t::replace));
+    is_ours ? checks.require("unknown member", false, what) : checks.flag("unknown member", what);
+  };
+  for (const auto& [name, unused] : record.items())
+    if (!kAll.contains(name) && !(states_no_rule(statement) && kOfVersion01.contains(name)))
+      tell("", name);
+  if (!statement.is_object()) return;
+  for (const auto& [name, unused] : statement.items())
+    if (!kStated.contains(name)) tell("privacy: ", name);
 }
 
 void check_said(const json& record, const json& statement, Checks& checks) {

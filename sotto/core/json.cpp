@@ -1,6 +1,5 @@
 #include "sotto/core/json.hpp"
 
-#include <set>
 #include <vector>
 
 namespace sotto {
@@ -11,15 +10,20 @@ constexpr int kDeepest = 64;
 }  // namespace
 
 Expected<nlohmann::json> parse_json(std::string_view text) {
+  // The parser takes a zero byte for the end, whatever follows it, and skips a byte order mark.
+  if (text.find('\0') != text.npos || text.starts_with("\xEF\xBB\xBF"))
+    return fail(ErrorKind::kBadData, "it holds a zero byte or begins with a byte order mark");
   using Event = nlohmann::json::parse_event_t;
   bool too_deep = false, twice = false;
-  std::vector<std::set<std::string>> names;  // of the objects that are open
+  std::vector<std::size_t> names;  // how many the objects have that are open
   const auto watch = [&](int depth, Event event, nlohmann::json& parsed) {
     too_deep = too_deep || depth > kDeepest;
-    if (event == Event::object_start) names.emplace_back();
-    if (event == Event::object_end) names.pop_back();
-    if (event == Event::key)
-      twice = !names.back().insert(parsed.get_ref<const std::string&>()).second || twice;
+    if (event == Event::object_start) names.push_back(0);
+    if (event == Event::key) ++names.back();
+    if (event == Event::object_end) {
+      twice = twice || names.back() != parsed.size();
+      names.pop_back();
+    }
     return !too_deep && !twice;
   };
   nlohmann::json value = nlohmann::json::parse(text, watch, false);

@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <map>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -13,14 +12,15 @@
 #include "sotto/core/check.hpp"
 #include "sotto/core/digest.hpp"
 #include "sotto/core/json.hpp"
+#include "sotto/core/stop.hpp"
+#include "sotto/privacy/journal_runs.hpp"
 #include "sotto/privacy/journal_writer.hpp"
 
 namespace sotto {
 namespace {
 
-/// The file's lines, each parsed; without the last one if a crash cut it short.
+/// The file's lines; without the last one if a crash cut it short.
 struct Lines {
-  std::vector<nlohmann::json> all;
   std::vector<std::string> chains;  ///< of each; empty for lines of version 0.1
   JournalHead head;                 ///< what the next line follows
   bool ended = true;                ///< the last one by a newline
@@ -30,19 +30,6 @@ struct Lines {
 
 constexpr std::int64_t kMostJournalBytes = std::int64_t{1} << 28;  // a million runs
 constexpr std::size_t kLongestLine = std::size_t{1} << 24;         // a plan of 100,000 kinds
-
-std::string place(const std::string& path, std::size_t number) {
-  return fmt::format("{}:{}", path, number);
-}
-
-tl::unexpected<Error> refused(const std::string& where, const std::string& why) {
-  return fail(ErrorKind::kBadData,
-              fmt::format("{}: {}. Nobody can tell what was spent from a journal that lost "
-                          "something: put back a copy from before it was damaged "
-                          "(docs/reference/journal.md).",
-                          where,
-                          why));
-}
 
 // How a line ends: what its checksum is called says whether it has a key.
 constexpr std::string_view kChain = ",\"chain\":\"";
@@ -55,7 +42,7 @@ std::string checksum(std::string_view key, std::string_view before, std::string_
   return key.empty() ? sha256(text) : hmac_sha256(key, text);
 }
 
-/// A line's text without its checksum, and that. None: it has none.
+/// A line's text without its checksum, and that. None: it does not end with one.
 struct Chained {
   std::string_view body;
   std::string_view chain;
@@ -72,6 +59,16 @@ std::optional<Chained> chained(std::string_view line) {
   return std::nullopt;
 }
 
+/// Lines of version 0.1 state none of these: whatever does is one of a later version, and sound, or
+/// it was damaged. Otherwise a byte behind every checksum would take them all away.
+bool is_of_version_01(const nlohmann::json& line) {
+  constexpr const char* kLater[] = {"rule", "line", "chain", "seal"};
+  return std::none_of(std::begin(kLater),
+                      std::end(kLater),
+                      [&](const char* name) { return line.contains(name); }) &&
+         (!line.contains("open") || line["open"] == 1);
+}
+
 /// Checks line after line that each follows from the one before it.
 class ChainReader {
  public:
@@ -83,6 +80,8 @@ class ChainReader {
     const auto wrong = [](const char* what) { return fail(ErrorKind::kBadData, what); };
     const auto ending = chained(line);
     if (!ending) {
+      if (!is_of_version_01(parsed))
+        return wrong("it does not end with its checksum, as lines of its version do");
       if (!head_.chain.empty()) return wrong("it has no checksum, but the line before it has");
       if (!key_.empty()) return wrong("it is not sealed with a key, but one was given");
       chains_.emplace_back();
@@ -119,22 +118,28 @@ class ChainReader {
   std::vector<std::string> chains_;
 };
 
-Expected<Lines> read_lines(std::string_view text, const std::string& path, const std::string& key) {
+/// What is done with every line; an error ends the reading.
+using Each = std::function<Expected<void>(const nlohmann::json& line, const std::string& where)>;
+
+Expected<Lines> read_lines(std::string_view text,
+                           const std::string& path,
+                           const std::string& key,
+                           const Each& each) {
   Lines lines;
   ChainReader chain(text, key);
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string_view line = text.substr(begin, end - begin);
-    const std::string where = place(path, lines.all.size() + 1);
+    const std::string where = fmt::format("{}:{}", path, chain.head().line + 1);
     lines.ended = end < text.size();
-    auto parsed = parse_json(line);
+    const auto parsed = parse_json(line);
     if (!parsed) {
       // A write that did not finish ends the file, without the newline that is its last byte;
       // nothing was released for it.
-      if (lines.ended) return refused(where, "this line can't be read, and was not cut short");
+      if (lines.ended) return refused_line(where, "this line can't be read, and was not cut short");
       if (line.size() > kLongestLine)
-        return refused(where,
-                       "what follows is longer than any line, and no line that was cut short");
+        return refused_line(where,
+                            "what follows is longer than any line, and no line that was cut short");
       lines.torn = true;
       lines.torn_at = begin;
       break;
@@ -142,9 +147,9 @@ Expected<Lines> read_lines(std::string_view text, const std::string& path, const
     if (auto added = chain.add(line, begin, *parsed); !added) {
       if (added.error().kind == ErrorKind::kUsage)
         return fail(ErrorKind::kUsage, fmt::format("{}: {}.", where, added.error().message));
-      return refused(where, added.error().message);
+      return refused_line(where, added.error().message);
     }
-    lines.all.push_back(*std::move(parsed));
+    SOTTO_TRY(each(*parsed, where));
     begin = end + 1;
   }
   lines.head = chain.head();
@@ -156,206 +161,23 @@ Expected<Lines> read_lines(std::string_view text, const std::string& path, const
   return lines;
 }
 
-/// Puts the lines together to runs. Every failure says why its line can't stand where it does.
-class RunReader {
- public:
-  Expected<void> add(const nlohmann::json& line, const std::string& where) {
-    if (!line.is_object()) return no("it is not a line of a Sotto journal");
-    if (line.contains("open")) return open(line, where);
-    if (line.contains("resume")) return resume(line);
-    if (!current_) return no("it comes before any opening line");
-    if (runs_[*current_].closed) return no("its run has ended");
-    if (!line.contains("run") && !runs_[*current_].states_no_rule)
-      return no("it does not say to which run it belongs");
-    if (line.contains("run") && line["run"].get<std::string>() != runs_[*current_].name)
-      return no("it belongs to another run than the line before it");
-    return line.contains("close") ? close(line) : charge(line);
-  }
-
-  std::vector<JournalRun> take() {
-    for (std::size_t k = 0; k < runs_.size(); ++k) {
-      Promise& promise = runs_[k].promise;
-      if (!runs_[k].states_no_rule) continue;
-      promise.samples = std::max(runs_[k].samples, releases(promise.plan) * most_samples_[k]);
-    }
-    return std::move(runs_);
-  }
-
- private:
-  using Counts = std::map<Term, std::int64_t, TermOrder>;
-  static constexpr std::int64_t kMost = std::int64_t{1} << 53;
-
-  static tl::unexpected<Error> no(const std::string& why) { return fail(ErrorKind::kBadData, why); }
-
-  static Expected<std::int64_t> count_in(const nlohmann::json& line,
-                                         const char* name,
-                                         std::int64_t least) {
-    const nlohmann::json& count = line.at(name);
-    if (!count.is_number_integer() || count < least || count > kMost)
-      return no(fmt::format("its '{}' is out of range", name));
-    return count.get<std::int64_t>();
-  }
-
-  static void read_diagnostics(const nlohmann::json& line, JournalRun& run) {
-    if (line.contains("unsafe_diagnostics"))
-      run.unsafe_diagnostics = line["unsafe_diagnostics"].get<bool>();
-  }
-
-  Expected<void> open(const nlohmann::json& line, const std::string& where) {
-    JournalRun run;
-    run.where = where;
-    run.name = line.value("run", "");
-    for (const JournalRun& other : runs_)
-      if (!run.name.empty() && other.name == run.name) return no("its run was opened before");
-    run.method = line.at("method").get<std::string>();
-    if (line.contains("units")) {
-      SOTTO_ASSIGN(run.units, count_in(line, "units", 0));
-    }
-    run.seeded = line.value("seeded", false);
-    run.unit = line.value("unit", "");
-    read_diagnostics(line, run);
-    Promise& promise = run.promise;
-    if (const auto& epsilon = line.at("epsilon"); !epsilon.is_null()) {
-      promise.budget.epsilon = epsilon.get<double>();
-      if (!(std::isfinite(promise.budget.epsilon) && promise.budget.epsilon > 0))
-        return no("its 'epsilon' is out of range");
-    }
-    promise.budget.delta = line.at("delta").get<double>();
-    if (!(promise.budget.delta >= 0 && promise.budget.delta < 1))
-      return no("its 'delta' is out of range");
-    if (line.contains("accountant")) {
-      SOTTO_ASSIGN(promise.limit_by, find_accountant(line["accountant"].get<std::string>()));
-    }
-    SOTTO_ASSIGN(run.relation, parse_relation(line.at("neighbours").get<std::string>()));
-    const auto plan = line.at("plan").get<std::string>();
-    constexpr std::string_view kFilterOf = "filter ";
-    promise.rule = plan.starts_with(kFilterOf) ? PriceRule::kFilter : PriceRule::kPlan;
-    if (promise.rule == PriceRule::kFilter) {
-      SOTTO_ASSIGN(const Accountant* filter, find_accountant(plan.substr(kFilterOf.size())));
-      if (promise.limit_by && promise.limit_by != filter)
-        return no("its accountant is not that of its filter");
-      promise.limit_by = filter;
-    }
-    run.states_no_rule = !line.contains("rule");
-    promise.states_samples = !run.states_no_rule;
-    if (!run.states_no_rule) {
-      SOTTO_ASSIGN(const PriceRule rule, parse_price_rule(line["rule"].get<std::string>()));
-      if (rule != promise.rule) return no("its rule is not that of its plan");
-      SOTTO_ASSIGN(promise.samples, count_in(line, "samples", 0));
-    }
-    promise.plan.relation = run.relation;
-    if (promise.rule == PriceRule::kPlan) {
-      SOTTO_ASSIGN(const Event event, parse_event(plan, run.relation));
-      SOTTO_ASSIGN(promise.plan, canonical(event));
-    }
-    runs_.push_back(std::move(run));
-    counts_.emplace_back();
-    resumed_.push_back(false);
-    most_samples_.push_back(1);
-    current_ = runs_.size() - 1;
-    return {};
-  }
-
-  Expected<void> resume(const nlohmann::json& line) {
-    const auto name = line.at("resume").get<std::string>();
-    const auto found = std::find_if(
-        runs_.begin(), runs_.end(), [&](const JournalRun& each) { return each.name == name; });
-    if (found == runs_.end()) return no("it continues a run that is not here");
-    current_ = static_cast<std::size_t>(found - runs_.begin());
-    if (found->end == kFinished) return no("it continues a run that has finished");
-    resumed_[*current_] = true;
-    const Counts reserved = counts_[*current_];
-    SOTTO_TRY(state(line, "spent"));
-    // Of version 0.1 a seeded run was set back to its checkpoint.
-    for (const auto& [term, count] : reserved)
-      if (const auto stated = counts_[*current_].find(term);
-          line.contains("line") && (stated == counts_[*current_].end() || stated->second < count))
-        return no("it states less than was charged before it");
-    found->closed = false;
-    found->end.clear();
-    read_diagnostics(line, *found);
-    return {};
-  }
-
-  Expected<void> close(const nlohmann::json& line) {
-    SOTTO_TRY(state(line, "close"));
-    runs_[*current_].closed = true;
-    runs_[*current_].end = line.value("end", "");
-    return {};
-  }
-
-  /// These lines state exactly what was charged; between them only reservations are known.
-  Expected<void> state(const nlohmann::json& line, const char* name) {
-    JournalRun& run = runs_[*current_];
-    SOTTO_ASSIGN(const Event event, parse_event(line.at(name).get<std::string>(), run.relation));
-    SOTTO_ASSIGN(const CanonicalEvent stated, canonical(event));
-    SOTTO_ASSIGN(run.samples, count_in(line, "samples", 0));
-    Counts counts;
-    for (const Term& term : stated.terms) {
-      counts[term] += term.count;
-      const auto reserved = counts_[*current_].find(term);
-      if (reserved == counts_[*current_].end() || counts[term] > reserved->second)
-        return no("it states more than was charged before it");
-    }
-    counts_[*current_] = std::move(counts);
-    run.charged = {event};
-    return {};
-  }
-
-  Expected<void> charge(const nlohmann::json& line) {
-    JournalRun& run = runs_[*current_];
-    SOTTO_ASSIGN(const Event event,
-                 parse_event(line.at("charge").get<std::string>(), run.relation));
-    SOTTO_ASSIGN(const CanonicalEvent terms, canonical(event));
-    SOTTO_ASSIGN(const std::int64_t count, count_in(line, "count", 1));
-    SOTTO_ASSIGN(const std::int64_t samples, count_in(line, "samples", 0));
-    Counts& counts = counts_[*current_];
-    CanonicalEvent now{run.relation, {}};
-    for (Term term : terms.terms) {
-      if (term.count > kMost / count || counts[term] > kMost - count * term.count)
-        return no("its 'count' is out of range");
-      counts[term] += count * term.count;
-      term.count = counts[term];
-      now.terms.push_back(term);
-    }
-    // A continued run may pay for lost releases again.
-    if (run.promise.rule == PriceRule::kPlan && !resumed_[*current_] &&
-        !within(now, run.promise.plan))
-      return no("its charge is not in the plan of its run");
-    most_samples_[*current_] = std::max(most_samples_[*current_], samples);
-    // Of version 0.1 they bound what all planned releases draw.
-    const std::int64_t times =
-        run.states_no_rule ? std::max(count, releases(run.promise.plan)) : count;
-    std::int64_t most = 0;
-    if (__builtin_mul_overflow(times, samples, &most) ||
-        __builtin_add_overflow(run.samples, count * samples, &run.samples))
-      return no("its 'samples' are out of range");
-    run.charged.push_back(Event::repeat(count, event));
-    if (run.promise.rule == PriceRule::kFilter)
-      run.granted.push_back(count == 1 ? event : run.charged.back());
-    return {};
-  }
-
-  std::vector<JournalRun> runs_;
-  // Of each run: what its lines reserved so far, whether it was continued, and the most noise
-  // samples that one of its charges drew.
-  std::vector<Counts> counts_;
-  std::vector<bool> resumed_;
-  std::vector<std::int64_t> most_samples_;
-  std::optional<std::size_t> current_;
-};
-
-Expected<std::vector<JournalRun>> read_runs(const Lines& lines, const std::string& path) {
+/// For whoever has not begun with anything yet: ends early when asked to.
+Expected<Lines> read_lines_and_runs(std::string_view text,
+                                    const std::string& path,
+                                    const std::string& key,
+                                    std::vector<JournalRun>& runs) {
   RunReader reader;
-  for (std::size_t k = 0; k < lines.all.size(); ++k) {
-    try {
-      if (auto added = reader.add(lines.all[k], place(path, k + 1)); !added)
-        return refused(place(path, k + 1), added.error().message);
-    } catch (const nlohmann::json::exception&) {
-      return refused(place(path, k + 1), "it is not a line of a Sotto journal");
-    }
-  }
-  return reader.take();
+  SOTTO_ASSIGN(
+      Lines lines,
+      read_lines(text,
+                 path,
+                 key,
+                 [&](const nlohmann::json& line, const std::string& where) -> Expected<void> {
+                   if (stop_requested()) return stopped_early();
+                   return reader.add(line, where);
+                 }));
+  runs = reader.take();
+  return lines;
 }
 
 }  // namespace
@@ -373,10 +195,9 @@ Expected<Journal> Journal::open(const std::string& path,
   Journal journal(*std::move(log), key);
   SOTTO_ASSIGN(const std::string text, journal.log_.read(kMostJournalBytes));
   // What follows must start on a line of its own, after lines that can be read.
-  SOTTO_ASSIGN(const Lines lines, read_lines(text, path, key));
   JournalContent content;
-  SOTTO_ASSIGN(content.runs, read_runs(lines, path));
-  content.chains = lines.chains;
+  SOTTO_ASSIGN(Lines lines, read_lines_and_runs(text, path, key, content.runs));
+  content.chains = std::move(lines.chains);
   if (condition) SOTTO_TRY(condition(content));
   if (lines.torn) SOTTO_TRY(journal.log_.cut(static_cast<std::int64_t>(lines.torn_at)));
   if (!lines.ended && !lines.torn) SOTTO_TRY(journal.log_.append("\n"));
@@ -387,11 +208,18 @@ Expected<Journal> Journal::open(const std::string& path,
 
 Expected<bool> Journal::holds_our_lines(bool what_they_say) {
   SOTTO_ASSIGN(const std::string text, log_.read(kMostJournalBytes));
-  const auto lines = read_lines(text, path(), key_);
+  RunReader reader;
+  Expected<void> said;
+  // Also of a run that was asked to end: it does so once its last line is written.
+  const auto lines =
+      read_lines(text, path(), key_, [&](const nlohmann::json& line, const std::string& where) {
+        if (what_they_say && said) said = reader.add(line, where);
+        return Expected<void>();
+      });
   if (!lines || (lines->torn && !log_.is_broken()) || lines->head.line != head_.line ||
       lines->head.chain != head_.chain)
     return false;
-  if (what_they_say) SOTTO_TRY(read_runs(*lines, path()));
+  SOTTO_TRY(said);
   return true;
 }
 
@@ -452,9 +280,8 @@ bool JournalContent::holds(const JournalHead& head) const {
 
 Expected<JournalContent> read_whole_journal(const std::string& path, const std::string& key) {
   SOTTO_ASSIGN(const std::string text, read_text_file(path, kMostJournalBytes, Source::kRegular));
-  SOTTO_ASSIGN(Lines lines, read_lines(text, path, key));
   JournalContent content;
-  SOTTO_ASSIGN(content.runs, read_runs(lines, path));
+  SOTTO_ASSIGN(Lines lines, read_lines_and_runs(text, path, key, content.runs));
   content.chains = std::move(lines.chains);
   return content;
 }
@@ -482,14 +309,15 @@ Expected<std::string> read_journal_key(const std::string& path) {
 Expected<double> price(const JournalRun& run, double delta) {
   SOTTO_ASSIGN(const CanonicalEvent charged, canonical(Event::compose(run.charged)));
   if (auto granted = check_granted(run.promise, charged, run.samples); !granted)
-    return granted.error().kind == ErrorKind::kBadData ? refused(run.where, granted.error().message)
-                                                       : tl::unexpected(granted.error());
+    return granted.error().kind == ErrorKind::kBadData
+               ? refused_line(run.where, granted.error().message)
+               : tl::unexpected(granted.error());
   // Of a run that was not closed nobody can tell whether its last lines were lost.
   if (run.closed && charged.terms.empty()) return 0.0;
   auto price = price_of_promise(run.promise, charged, delta);
   // At its own delta whoever asks has typed nothing wrong.
   if (!price && price.error().kind == ErrorKind::kUsage && delta == run.promise.budget.delta)
-    return refused(run.where, price.error().message);
+    return refused_line(run.where, price.error().message);
   return price;
 }
 

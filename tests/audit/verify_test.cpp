@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/file.hpp"
+#include "sotto/core/version.hpp"
+#include "sotto/report/reported_run.hpp"
 #include "tests/support/zoo/dropped_charge.hpp"
 
 namespace sotto {
@@ -136,6 +138,58 @@ TEST(Verify, WhatEveryRecordHasIsMissed) {
   }
   for (const char* name : {"journal", "command", "spending"})
     EXPECT_TRUE(flags(record, name)) << "a program's own records have none";
+}
+
+TEST(Verify, AnInfinitePlanIsNotThatOfAFiniteClaim) {
+  json record = consistent_record();
+  record["epsilon_planned"] = nullptr;
+  EXPECT_EQ(contradictions(record), Names{"epsilon_planned"});
+}
+
+// Whoever reports the run reads the same types.
+TEST(Verify, FieldsOfOtherTypesAreRefused) {
+  const std::vector<std::pair<const char*, json>> edits = {{"warnings", json::parse("[[[[1]]]]")},
+                                                           {"warnings", {1}},
+                                                           {"spending", "xx"},
+                                                           {"spending", 1e308},
+                                                           {"spending", true},
+                                                           {"test_curve", {1}},
+                                                           {"class_names", 7},
+                                                           {"versions", {{"sotto", 1}}}};
+  for (const auto& [name, other] : edits) {
+    json record = consistent_record();
+    record[name] = other;
+    const auto result = verify_record(record);
+    EXPECT_TRUE(!result || result->contradicts()) << name << other;
+    EXPECT_FALSE(reported_run(record, "", "run.json")) << name << other;
+  }
+}
+
+// A reader may take them for members that are checked.
+TEST(Verify, MembersThatNoRecordHasAreTold) {
+  for (const char* name :
+       {"Epsilon_spent", "epsilon_spent ", "\u0435psilon_spent", "epsilon", "", "train_seconds"})
+    for (const bool stated : {false, true}) {
+      json record = consistent_record();
+      record["version"] = kVersion;
+      if (stated && std::string(name) == "epsilon") continue;  // a statement has one
+      (stated ? record["privacy"] : record)[name] = 0.1;
+      const auto told = [&] {
+        const Names names = contradictions(record);
+        return std::count(names.begin(), names.end(), "unknown member");
+      };
+      EXPECT_EQ(told(), 1) << name;
+      record["version"] = "99.0";
+      EXPECT_EQ(told(), 0) << "a later version may have more";
+      EXPECT_TRUE(flags(record, "unknown member")) << name;
+    }
+  json record = consistent_record();
+  record["\u0435psilon_spent"] = 0.1;
+  const auto result = verify_record(record);
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(std::any_of(result->checks.begin(), result->checks.end(), [](const auto& check) {
+    return check.detail.find("\"\\u0435psilon_spent\"") != std::string::npos;
+  }));
 }
 
 TEST(Verify, WhatCantBeReadInARecordIsBadData) {

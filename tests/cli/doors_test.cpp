@@ -44,6 +44,19 @@ TEST(Signals, AllThatAskForAnEndLeaveACheckpoint) {
   }
 }
 
+// As `timeout` sends them, to the program and then to its group: one request, which is granted.
+TEST(Signals, TwoAtOnceAreOneRequest) {
+  const TempDir dir;
+  const auto words = train(dir, {"--steps 2000000 --checkpoint", dir.file("c"), "--every 50"});
+  const pid_t child = started(program(words), "/dev/null");
+  ASSERT_TRUE(wait_for_file(dir.file("c")));
+  for (const int number : {SIGTERM, SIGINT, SIGTERM, SIGHUP, SIGINT}) ::kill(child, number);
+  EXPECT_EQ(ended(child), 130);
+  const auto told = sotto({"account --json --journal", dir.file("model.json.journal")});
+  ASSERT_EQ(told.code, 0) << told.err;
+  EXPECT_TRUE(nlohmann::json::parse(told.out)["runs"][0]["closed"]);
+}
+
 TEST(Signals, AReadThatWaitsEnds) {
   const TempDir dir;
   ASSERT_EQ(::mkfifo(dir.file("pipe").c_str(), 0600), 0);
@@ -52,6 +65,17 @@ TEST(Signals, AReadThatWaitsEnds) {
   ASSERT_TRUE(wait_for_sleep(child));
   ::kill(child, SIGTERM);
   EXPECT_EQ(ended(child), 130);
+}
+
+TEST(Records, WithBytesThatAreNoJsonAreRefused) {
+  const TempDir dir;
+  ASSERT_EQ(sotto(train(dir, {"--steps 3 --record", dir.file("run.json")})).code, 0);
+  const std::string record = TempDir::read(dir.file("run.json"));
+  ASSERT_EQ(sotto({"verify", dir.file("run.json")}).code, 0);
+  for (const std::string& text :
+       {"\xEF\xBB\xBF" + record, record + std::string(1, '\0'), record + std::string("\0{}", 3)})
+    for (const char* verb : {"verify", "report"})
+      EXPECT_EQ(sotto({verb, dir.write("changed.json", text)}).code, 3) << verb;
 }
 
 TEST(Outputs, AFullStandardOutputIsAnError) {

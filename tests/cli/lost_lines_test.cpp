@@ -55,6 +55,26 @@ TEST(LostLines, ARunDoesNotStartBesideAModelThatKnowsThem) {
   }
 }
 
+TEST(LostLines, NorIsAModelAuditedInOneRunWithoutThem) {
+  const TempDir dir;
+  ASSERT_EQ(sotto(train(dir, "m.json", {"--steps 3"})).code, 0);
+  const std::string journal = dir.file("m.json.journal");
+  const auto audit = [&] {
+    return sotto(
+        {"audit --one-run --canaries 10 --epsilon 2 --delta 1e-4 --row-norm 1 --dim 2 "
+         "--quiet --journal",
+         journal,
+         dir.write("rows.svm", small_libsvm())});
+  };
+  ASSERT_EQ(audit().code, 0);
+  std::string text = TempDir::read(journal);
+  text.resize(text.find('\n') + 1);
+  std::ofstream(journal, std::ios::binary) << text;
+  const auto again = audit();
+  EXPECT_EQ(again.code, 3) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("does not hold line"));
+}
+
 TEST(LostLines, NorBesideARecordOfTheSameModel) {
   const TempDir dir;
   const auto words = train(dir, "m.json", {"--steps 3 --record", dir.file("r.json")});

@@ -249,12 +249,12 @@ TEST_F(Resources, TwoSignalsLeaveNoTemporaryFile) {
     return false;
   };
   const pid_t child = started({std::string(SOTTO_BINARY),
-                               "data make --rows 100000 --dim 100 linear",
+                               "data make --rows 300000 --dim 100 linear",
                                dir_.file("made.svm")});
   ASSERT_TRUE(wait_until(temporary)) << "it was writing";
   ::kill(child, SIGTERM);
   using namespace std::chrono_literals;
-  std::this_thread::sleep_for(50ms);  // two signals at once are one
+  std::this_thread::sleep_for(1100ms);  // within a second they are one request
   ::kill(child, SIGTERM);
   ended(child);
   EXPECT_FALSE(temporary());

@@ -135,6 +135,28 @@ TEST_F(Train, AConfigFileEqualsFlags) {
   EXPECT_EQ(model()["weights"], by_file);
 }
 
+// Only one file is read; the record's command must not name another.
+TEST_F(Train, AConfigFileNamesNoOther) {
+  const std::string other = dir_.write("b.toml", "epsilon = 8\n");
+  const std::string config =
+      dir_.write("a.toml", "epsilon = 1\ndelta = 1e-4\nconfig = \"" + other + "\"\n");
+  for (const Words& words : {Words{"train --row-norm 1 --dim 2 --config", config, data_, model_},
+                             command({"--config", other, "--config", other})}) {
+    const auto run = sotto(words);
+    EXPECT_EQ(run.code, 2) << run.err;
+    EXPECT_THAT(run.err, HasSubstr("--config"));
+  }
+}
+
+TEST_F(Train, UnsignedNumbersDoNotWrapAround) {
+  for (const Words& seed :
+       {Words{"--seed -1"}, Words{"--seed=-1"}, Words{"--seed -18446744073709551615"}}) {
+    const auto run = sotto(command(seed));
+    EXPECT_EQ(run.code, 2) << run.err;
+    EXPECT_THAT(run.err, HasSubstr("negative"));
+  }
+}
+
 TEST_F(Train, TheJournalTellsWhatWasSpent) {
   ASSERT_EQ(sotto(command()).code, 0);
   const auto journal = sotto({"account --journal", model_ + ".journal", "--json"});

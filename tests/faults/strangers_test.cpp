@@ -259,5 +259,19 @@ TEST(Signals, TheEndOfATerminalStaysIgnoredUnderNohup) {
   EXPECT_EQ(stops(false), 1);
 }
 
+// `timeout` sends two within microseconds. Somebody who is impatient waits a second.
+TEST(Signals, ASecondOneEndsTheProgramOnlyAfterASecond) {
+  for (const bool later : {false, true}) {
+    const int code = in_a_child([&] {
+      app::install_signals();
+      for (const int number : {SIGTERM, SIGTERM, SIGINT}) ::raise(number);
+      if (later) ::usleep(1'100'000);
+      ::raise(SIGTERM);
+      return 42;
+    });
+    EXPECT_EQ(code == 42, !later) << code;
+  }
+}
+
 }  // namespace
 }  // namespace sotto::testing

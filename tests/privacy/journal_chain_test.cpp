@@ -10,6 +10,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "sotto/core/file_system.hpp"
@@ -78,6 +79,35 @@ TEST(JournalChain, LinesThatAreLostPutInOrMovedAreSeen) {
     auto plain = lines;
     plain[k] = testing::unchained(plain[k]);
     EXPECT_TRUE(is_refused(dir, joined(plain))) << "line " << k + 1 << " lost its checksum";
+  }
+}
+
+// One byte behind every checksum, as from an editor or another system's line ends, does not make
+// them lines of version 0.1, which had none.
+TEST(JournalChain, LinesThatDoNotEndWithTheirChecksumAreRefused) {
+  const TempDir dir;
+  for (const std::string key : {"", "a key of 16 bytes or more"}) {
+    const std::string text = two_runs(dir, key);
+    std::filesystem::remove(dir.file("m.journal"));
+    for (const std::string behind : {" ", "\r", "\t"}) {
+      std::string changed;
+      for (const std::string& line : whole_lines_of(text)) changed += line + behind + "\n";
+      const auto read = read_whole_journal(dir.write("x.journal", changed));
+      ASSERT_FALSE(read);
+      EXPECT_EQ(read.error().kind, ErrorKind::kBadData);
+      EXPECT_THAT(read.error().message, HasSubstr("x.journal:1: it does not end with"));
+    }
+  }
+  // Nor without their checksums, or their numbers, or with members in another order.
+  const std::string text = two_runs(dir);
+  EXPECT_TRUE(is_refused(dir, testing::unchained(text)));
+  const auto first = nlohmann::json::parse(whole_lines_of(text)[0]);
+  for (const char* name : {"rule", "line", "chain", "open"}) {
+    nlohmann::json open = first;
+    for (const char* other : {"rule", "line", "chain"})
+      if (std::string(other) != name) open.erase(other);
+    if (std::string(name) != "open") open["open"] = 1;
+    EXPECT_TRUE(is_refused(dir, open.dump() + "\n")) << open;
   }
 }
 

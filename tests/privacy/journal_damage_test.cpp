@@ -14,6 +14,7 @@
 namespace sotto {
 namespace {
 
+using testing::chained_anew;
 using testing::golden;
 using ::testing::HasSubstr;
 using testing::joined;
@@ -26,7 +27,8 @@ using testing::TempDir;
 class DamagedJournal : public ::testing::Test {
  protected:
   void expect_refused(const std::vector<std::string>& lines, std::size_t number) {
-    const std::string path = dir_.write("m.journal", joined(lines));
+    const std::string text = chained_anew(joined(lines));
+    const std::string path = dir_.write("m.journal", text);
     const auto runs = read_journal(path);
     ASSERT_FALSE(runs) << "line " << number;
     EXPECT_EQ(runs.error().kind, ErrorKind::kBadData);
@@ -35,7 +37,7 @@ class DamagedJournal : public ::testing::Test {
     const auto ledger = Ledger::open(next);
     ASSERT_FALSE(ledger) << "nor is it continued";
     EXPECT_EQ(ledger.error().kind, ErrorKind::kBadData);
-    EXPECT_EQ(TempDir::read(path), joined(lines)) << "nothing was changed";
+    EXPECT_EQ(TempDir::read(path), text) << "nothing was changed";
   }
   TempDir dir_;
   const std::vector<std::string> good_ = lines_of(TempDir::read(golden("two.journal")));
@@ -89,7 +91,7 @@ TEST_F(DamagedJournal, ALostOpeningLineAfterAKilledRunIsNoticed) {
     std::erase_if(lines, [](const std::string& line) {
       return line.find("\"close\"") != line.npos;  // killed
     });
-    dir_.write("m.journal", joined(lines));
+    dir_.write("m.journal", chained_anew(joined(lines)));
   }
   ASSERT_EQ(lines.size(), 4u);
   ASSERT_THAT(lines[2], HasSubstr("\"open\""));
@@ -145,6 +147,7 @@ TEST(JournalsOfVersion01, AFilterIsNotChargedAnotherRunsReleases) {
   for (std::string& line : lines) {
     auto json = nlohmann::json::parse(line);
     json.erase(json.contains("open") ? "rule" : "run");
+    if (json.contains("open")) json["open"] = 1;
     line = json.dump();
   }
   const auto runs = read_journal(dir.write("old", joined(lines)));
@@ -205,6 +208,52 @@ TEST_F(DamagedJournal, LinesOutOfOrderAreRefused) {
   expect_refused(lines, lines.size());
 }
 
+// Of each kind a run leaves at most its last group without the release that it was reserved for.
+TEST_F(DamagedJournal, AClosingLineTakesBackNoMoreThanItsLastGroup) {
+  LedgerOptions options = planned(dir_);
+  options.plan = Event::compose({Event::repeat(200, Event::gaussian(90, kRelation)),
+                                 Event::repeat(200, Event::gaussian(91, kRelation))});
+  options.planned_samples = 800;
+  const auto closed_after = [&](int steps) {
+    std::filesystem::remove(options.journal_path);
+    auto ledger = Ledger::open(options);
+    EXPECT_TRUE(ledger) << ledger.error().message;
+    for (int k = 0; k < steps; ++k)
+      EXPECT_TRUE(ledger->charge(Event::gaussian(k < 100 ? 90 : 91, kRelation), 2));
+    EXPECT_TRUE(ledger->close(kEndedEarly));
+    return lines_of(TempDir::read(options.journal_path));
+  };
+  for (const int steps : {0, 1, 2, 31, 33, 50, 99, 101, 133, 150, 199}) {
+    closed_after(steps);
+    EXPECT_TRUE(read_journal(options.journal_path)) << steps << ", as the ledger wrote it";
+  }
+  const auto with = [](std::vector<std::string> lines, const std::string& spent) {
+    auto line = nlohmann::json::parse(lines.back());
+    line["close"] = spent;
+    lines.back() = line.dump();
+    return lines;
+  };
+  const auto lines = closed_after(200);
+  const auto last = nlohmann::json::parse(lines[lines.size() - 2]);
+  const int group = last["count"];
+  ASSERT_GT(group, 1);
+  std::int64_t reserved = 0;
+  for (const std::string& line : lines)
+    if (const auto each = nlohmann::json::parse(line); each.value("charge", "") == "gaussian(91)")
+      reserved += each["count"].get<std::int64_t>();
+  for (const std::string& less :
+       {std::string("compose()"),
+        std::string("repeat(100, gaussian(90))"),
+        fmt::format("compose(repeat(93, gaussian(90)), repeat({}, gaussian(91)))", reserved),
+        fmt::format("compose(repeat(100, gaussian(90)), repeat({}, gaussian(91)))",
+                    reserved - group)})
+    expect_refused(with(lines, less), lines.size());
+  const auto most = with(lines,
+                         fmt::format("compose(repeat(100, gaussian(90)), repeat({}, gaussian(91)))",
+                                     reserved - group + 1));
+  EXPECT_TRUE(read_journal(dir_.write("m.journal", chained_anew(joined(most)))));
+}
+
 TEST_F(DamagedJournal, ATornLastLineIsTakenAwayWhenTheNextRunBegins) {
   const std::string whole = joined(good_);
   for (const std::size_t cut : {1u, 2u, 10u, 40u}) {
@@ -219,12 +268,12 @@ TEST_F(DamagedJournal, ATornLastLineIsTakenAwayWhenTheNextRunBegins) {
   }
 }
 
-/// `text` with one number changed, and without checksums.
+/// `text` with one number changed, and all checksums computed anew.
 std::string edited(std::string text, const std::string& from, const std::string& to) {
   text = testing::unchained(text);
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
+  return chained_anew(text.replace(at, from.size(), to));
 }
 
 TEST_F(DamagedJournal, ABudgetOutOfRangeIsRefused) {

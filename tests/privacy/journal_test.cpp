@@ -8,11 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "sotto/core/stop.hpp"
 #include "tests/support/journals.hpp"
 
 namespace sotto {
 namespace {
 
+using testing::chained_anew;
 using testing::golden;
 using testing::kRelation;
 using testing::planned;
@@ -126,22 +128,23 @@ TEST(JournalPrice, LostReleasesAreLimitedByTheAccountantOfTheLedger) {
   const std::string a = "poisson(0.001, gaussian(0.6))", b = "gaussian(20)";
   const std::string plan = fmt::format("compose(repeat(100, {}), repeat(20, {}))", a, b);
   const TempDir dir;
-  const std::string path = dir.write(
-      "m.journal",
-      fmt::format(R"x({{"open":1,"run":"r","method":"m","epsilon":null,"delta":1e-5,)x"
-                  R"x("neighbours":"zero-out","accountant":"rdp","rule":"plan","plan":"{}",)x"
-                  R"x("samples":120}}
+  const std::string path =
+      dir.write("m.journal",
+                chained_anew(fmt::format(
+                    R"x({{"open":2,"run":"r","method":"m","epsilon":null,"delta":1e-5,)x"
+                    R"x("neighbours":"zero-out","accountant":"rdp","rule":"plan","plan":"{}",)x"
+                    R"x("samples":120}}
 {{"run":"r","charge":"{}","count":60,"samples":1}}
 {{"run":"r","charge":"{}","count":20,"samples":1}}
 {{"resume":"r","spent":"compose(repeat(60, {}), repeat(20, {}))","samples":80}}
 {{"run":"r","charge":"{}","count":4,"samples":1}}
 )x",
-                  plan,
-                  a,
-                  b,
-                  a,
-                  b,
-                  b));
+                    plan,
+                    a,
+                    b,
+                    a,
+                    b,
+                    b)));
   const auto event = [](const std::string& text) {
     return *canonical(*parse_event(text, kRelation));
   };
@@ -150,6 +153,71 @@ TEST(JournalPrice, LostReleasesAreLimitedByTheAccountantOfTheLedger) {
   const double really = pld.epsilon(released, 1e-5)->lower;
   ASSERT_GT(really, pld.epsilon(event(plan), 1e-5)->upper) << "or the test shows nothing";
   EXPECT_GE(prices(path).at(0), really);
+}
+
+/// Many runs, each opened, and one plan of many kinds, each charged: every line is looked up in
+/// what the lines before it left.
+std::string large_journal(int runs, int kinds) {
+  const std::string rest =
+      R"x("method":"m","epsilon":null,"delta":1e-5,"neighbours":"zero-out","rule":"plan",)x";
+  std::string text;
+  for (int k = 0; k < runs; ++k)
+    text +=
+        fmt::format(R"x({{"open":2,"run":"{}",{}"plan":"gaussian(9)","samples":1}})x", k, rest) +
+        "\n";
+  std::string plan;
+  for (int k = 0; k < kinds; ++k) plan += fmt::format("{}gaussian({})", k > 0 ? ", " : "", 100 + k);
+  text += fmt::format(
+      R"x({{"open":2,"run":"kinds",{}"plan":"compose({})","samples":{}}})x", rest, plan, kinds);
+  text += "\n";
+  for (int k = kinds; k-- > 0;)
+    text += fmt::format(R"x({{"run":"kinds","charge":"gaussian({})","count":1,"samples":1}})x",
+                        100 + k) +
+            "\n";
+  return text;
+}
+
+TEST(Journal, ManyRunsAndKindsAreReadAsFewAre) {
+  const TempDir dir;
+  const int runs = 20'000, kinds = 5'000;
+  const std::string text = large_journal(runs, kinds);
+  const auto read = [&](const std::string& more) {
+    return read_journal(dir.write("m.journal", chained_anew(text + more)));
+  };
+  const auto whole = read("");
+  ASSERT_TRUE(whole) << whole.error().message;
+  ASSERT_EQ(whole->size(), static_cast<std::size_t>(runs) + 1);
+  EXPECT_EQ(whole->back().charged.size(), static_cast<std::size_t>(kinds));
+  const auto resumed = read(R"x({"resume":"7","spent":"compose()","samples":0})x"
+                            "\n"
+                            R"x({"run":"7","charge":"gaussian(9)","count":1,"samples":1})x"
+                            "\n");
+  ASSERT_TRUE(resumed) << resumed.error().message;
+  EXPECT_EQ(resumed->at(7).samples, 1);
+  for (const char* bad : {R"x({"resume":"20001","spent":"compose()","samples":0})x",
+                          R"x({"run":"kinds","charge":"gaussian(100)","count":1,"samples":1})x",
+                          R"x({"run":"kinds","charge":"gaussian(99)","count":1,"samples":1})x"})
+    EXPECT_FALSE(read(std::string(bad) + "\n")) << bad;
+  EXPECT_FALSE(read(text.substr(0, text.find('\n') + 1))) << "the first run once more";
+}
+
+TEST(Journal, WhoeverAsksToStopNeedNotWaitUntilItIsRead) {
+  const TempDir dir;
+  auto options = planned(dir);
+  auto ledger = Ledger::open(options);
+  ASSERT_TRUE(ledger);
+  ASSERT_TRUE(ledger->charge(Event::gaussian(9, kRelation), 2));
+  request_stop();
+  const auto read = read_journal(options.journal_path);
+  // A run that has begun writes its last line, for which it reads all others.
+  const auto closed = ledger->close(kEndedEarly);
+  forget_stop();
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().kind, ErrorKind::kInterrupted);
+  EXPECT_TRUE(closed);
+  const auto runs = read_journal(options.journal_path);
+  ASSERT_TRUE(runs) << runs.error().message;
+  EXPECT_TRUE(runs->at(0).closed);
 }
 
 TEST(Journal, AReadErrorIsNotTheEndOfTheFile) {

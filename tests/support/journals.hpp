@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sotto/core/digest.hpp"
 #include "sotto/privacy/journal.hpp"
 #include "sotto/privacy/ledger.hpp"
 #include "tests/support/temp_dir.hpp"
@@ -41,8 +42,7 @@ inline LedgerOptions planned(const TempDir& dir, double epsilon = 2) {
   return options;
 }
 
-/// Without numbers and checksums, as version 0.1 wrote its lines: what an edit means must be found
-/// without them.
+/// Without numbers and checksums, for edits that recompute them.
 inline std::string unchained(const std::string& text) {
   static const std::regex kEnd(R"x(,"line":\d+,"(chain|seal)":"[0-9a-f]{64}"\})x");
   return std::regex_replace(text, kEnd, "}");
@@ -63,6 +63,30 @@ inline std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const auto& line : lines) text += line + "\n";
   return text;
+}
+
+/// With numbers and checksums that fit, from the first run on that states its rule: what an edit
+/// means must be found without them. Lines of version 0.1 before it have none.
+inline std::string chained_anew(const std::string& text) {
+  std::string all, chain;
+  int number = 0;
+  bool is_new = false;
+  for (const std::string& line : lines_of(text)) {
+    ++number;
+    if (!is_new && line.find("\"rule\":") != std::string::npos) {
+      is_new = true;
+      chain = all.empty() ? "" : sha256(all);
+    }
+    if (!is_new) {
+      all += line + "\n";
+      continue;
+    }
+    const std::string body =
+        line.substr(0, line.size() - 1) + ",\"line\":" + std::to_string(number);
+    chain = sha256(chain + "\n" + body);
+    all += body + ",\"chain\":\"" + chain + "\"}\n";
+  }
+  return all;
 }
 
 }  // namespace sotto::testing
