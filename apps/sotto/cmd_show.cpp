@@ -57,8 +57,9 @@ std::string guarantee(const PrivacyStatement& privacy) {
 }
 
 std::string amount(const PrivacyStatement& privacy) {
-  return fmt::format("epsilon at most {} at delta {} ({}, {} accountant, {} {})",
+  return fmt::format("epsilon at most {}{} at delta {} ({}, {} accountant, {} {})",
                      rounded_up(privacy.epsilon),
+                     seed_mark(privacy),
                      rounded_up(privacy.delta),
                      to_string(privacy.neighbours),
                      privacy.accountant,
@@ -122,26 +123,42 @@ std::size_t count_shown(const Arguments& arguments, const Shown& shown, std::siz
 
 void print_coefficients(const Arguments& arguments, const Shown& shown) {
   const std::size_t count = count_shown(arguments, shown, kMostByDefault);
-  tell("\n{:>12} {:>12}   {}\n", "weight", "per unit", "feature");
+  const bool units = std::any_of(shown.features.begin(),
+                                 shown.features.end(),
+                                 [](const Coefficient& each) { return each.bounds.has_value(); });
+  const auto line =
+      [&](const std::string& weight, const std::string& per_unit, const std::string& name) {
+        if (units)
+          tell("{:>12} {:>12}   {}\n", weight, per_unit, name);
+        else
+          tell("{:>12}   {}\n", weight, name);
+      };
+  tell("\n");
+  line("weight", "per unit", "feature");
   for (std::size_t k = 0; k < count; ++k) {
     const Coefficient& each = shown.features[k];
-    tell(
-        "{:>12.5g} {:>12}   {}{}\n",
-        each.weight,
-        each.bounds ? fmt::format("{:.5g}", each.per_unit()) : "",
-        each.name,
-        each.bounds ? fmt::format(" ({:g} to {:g})", each.bounds->first, each.bounds->second) : "");
+    const std::string weight = fmt::format("{:.5g}", each.weight);
+    if (const auto& bounds = each.bounds)
+      line(weight,
+           fmt::format("{:.5g}", each.per_unit()),
+           fmt::format("{} ({:g} to {:g})", each.name, bounds->first, bounds->second));
+    else
+      line(weight, "", each.name);
   }
-  if (shown.intercept) tell("{:>12.5g} {:>12}   intercept\n", shown.intercept->weight, "");
+  if (shown.intercept) line(fmt::format("{:.5g}", shown.intercept->weight), "", "intercept");
   if (count < shown.features.size())
     tell("the {} largest of {} features; --top {} shows all\n",
          count,
          shown.features.size(),
          shown.features.size());
-  tell(
-      "\nweight: what the feature adds to the score, a numeric column over its whole declared "
-      "range.\nper unit: what one more of the column's own unit adds. The weights contain the "
-      "noise of\ntraining, and how much of each is noise can't be told without the rows.\n");
+  if (units)
+    tell(
+        "\nweight: what the feature adds to the score, a numeric column over its whole declared "
+        "range;\nper unit: what one more of the column's own unit adds.\n");
+  if (shown.model.privacy.is_private)
+    tell(
+        "\nThe weights contain the noise of training. How much of each is noise can't be told "
+        "without the rows.\n");
 }
 
 void print_layers(const Shown& shown) {
@@ -196,9 +213,12 @@ void print(const Arguments& arguments, const Shown& shown) {
   else
     print_layers(shown);
   if (shown.settings.empty()) return;
-  tell("\n{:<24} {:<16} {}\n", "setting", "value", "origin");
+  std::size_t widths[] = {7, 5};
   for (const auto& row : shown.settings)
-    tell("{:<24} {:<16} {}\n", row[0].text, row[1].text, row[2].text);
+    for (const std::size_t k : {0, 1}) widths[k] = std::max(widths[k], row[k].text.size());
+  tell("\n{:<{}}  {:<{}}  {}\n", "setting", widths[0], "value", widths[1], "origin");
+  for (const auto& row : shown.settings)
+    tell("{:<{}}  {:<{}}  {}\n", row[0].text, widths[0], row[1].text, widths[1], row[2].text);
 }
 
 nlohmann::json to_json(const Coefficient& each) {

@@ -84,13 +84,13 @@ void print_thresholds(const Evaluation& e) {
 
 void print_two(const Evaluation& e) {
   const TwoClassScores& scores = *e.two;
-  tell("AUC {}, PR-AUC {} (by chance 0.5 and {:.4f})\n",
+  tell("AUC {}, PR-AUC {} (by chance 0.5 and {:.4g})\n",
        four_digits(scores.auc),
        four_digits(scores.average_precision),
        scores.share());
   if (const auto& p = scores.probabilities) {
     tell("log loss {:.6f}, Brier score {:.6f}\n", p->log_loss, p->brier);
-    tell("mean prediction {:.4f}, observed share {:.4f}\n", p->mean, scores.share());
+    tell("mean prediction {:.4g}, observed share {:.4g}\n", p->mean, scores.share());
     print_reliability(*p);
   } else {
     tell(
@@ -148,7 +148,7 @@ std::string never_predicted_text(const Evaluation& e, std::size_t c) {
   const TwoClassScores& scores = *e.two;
   const Cut& extreme = c == 1 ? scores.cuts.front() : scores.cuts.back();
   std::string text =
-      fmt::format("no row is predicted {}: its {} {} is {:.4g}. ",
+      fmt::format("no row is predicted {}: the {} {} is {:.4g}. ",
                   e.class_names[c],
                   c == 1 ? "highest" : "lowest",
                   scores.probabilities ? fmt::format("probability of {}", e.class_names[1])

@@ -26,14 +26,6 @@ struct Problem {
   double argument(std::size_t i, const Eigen::Vector2d& at) const {
     return at[0] * (scores[i] / scale) + at[1] * units[i];
   }
-  double loss(const Eigen::Vector2d& at) const {
-    double sum = 0;
-    for (std::size_t i = 0; i < scores.size(); ++i) {
-      const double margin = labels[i] > 0 ? argument(i, at) : -argument(i, at);
-      sum += std::max(0.0, -margin) + std::log1p(std::exp(-std::abs(margin)));
-    }
-    return sum / static_cast<double>(scores.size());
-  }
   void derive(const Eigen::Vector2d& at,
               Eigen::Vector2d& gradient,
               Eigen::Matrix2d& hessian) const {
@@ -74,28 +66,26 @@ double best_intercept(const Problem& problem, double slope) {
   return at;
 }
 
-/// The least of a convex function: Newton's steps, halved where they go too far.
+/// Where both derivatives of the convex loss are 0: Newton's steps, halved until they make the
+/// gradient smaller, as a short enough one does up to rounding. (The loss itself would stop it too
+/// early: near its least it is flat to the last digit.)
 Eigen::Vector2d best_pair(const Problem& problem) {
   Eigen::Vector2d at(0, best_intercept(problem, 0));
   Eigen::Vector2d gradient;
   Eigen::Matrix2d hessian;
-  double loss = problem.loss(at);
+  problem.derive(at, gradient, hessian);
   for (int i = 0; i < 200; ++i) {
-    problem.derive(at, gradient, hessian);
     const Eigen::Vector2d step = hessian.ldlt().solve(gradient);
     if (!step.allFinite()) break;
-    double size = 1;
-    Eigen::Vector2d next = at - step;
-    double there = problem.loss(next);
-    for (; !(there <= loss) && size > 1e-9; there = problem.loss(next)) {
-      size /= 2;
+    const double before = gradient.norm();
+    Eigen::Vector2d next = at;
+    for (double size = 1; size > 1e-9; size /= 2) {
       next = at - size * step;
+      problem.derive(next, gradient, hessian);
+      if (gradient.norm() < before) break;
     }
-    if (!(there <= loss) || next == at) break;
-    const bool settled = (next - at).norm() <= 1e-15 * (1 + at.norm());
+    if (!(gradient.norm() < before)) break;
     at = next;
-    loss = there;
-    if (settled) break;
   }
   return at;
 }

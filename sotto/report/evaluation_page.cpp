@@ -54,8 +54,9 @@ Chart roc_chart(const TwoClassScores& scores, const std::string& positive) {
   Chart chart;
   chart.title = "ROC curve";
   chart.note = fmt::format(
-      "For every threshold: the share of {} that is flagged, against the share of the others that "
-      "is flagged by mistake. The area below it is the AUC.",
+      "For every threshold: the share of the rows of class {} that is flagged, against the share "
+      "of "
+      "the others that is flagged by mistake. The area below it is the AUC.",
       positive);
   chart.x_label = "false positive rate";
   chart.y_label = "true positive rate";
@@ -76,9 +77,9 @@ Chart precision_chart(const TwoClassScores& scores, const std::string& positive)
   Chart chart;
   chart.title = "Precision and recall";
   chart.note = fmt::format(
-      "For every threshold: how many of the flagged rows are {}, against how many of the {} are "
-      "flagged. The area below it is the PR-AUC.",
-      positive,
+      "For every threshold: the share of the flagged rows that is of class {}, against the share "
+      "of "
+      "this class that is flagged. The area below it is the PR-AUC.",
       positive);
   chart.x_label = "recall";
   chart.y_label = "precision";
@@ -124,7 +125,8 @@ void add_reliability(Page& page, const TwoClassScores& scores) {
          fmt::format("{:.4f} to {:.4f}", low, high)});
   }
   page.table({{"rows", true}, {"predicted", true}, {"observed", true}, {"95 % interval", true}},
-             rows);
+             rows,
+             "Predictions in amber are outside the interval of what was observed");
 }
 
 void add_thresholds(Page& page, const TwoClassScores& scores, const std::string& positive) {
@@ -219,11 +221,10 @@ std::vector<Figure> figures_of(const Evaluation& e) {
     figures.push_back({"AUC", four_digits(scores->auc), "0.5 by chance"});
     figures.push_back({"PR-AUC",
                        four_digits(scores->average_precision),
-                       fmt::format("{:.4f} by chance", scores->share())});
+                       rounded(scores->share()) + " by chance"});
     if (const auto& p = scores->probabilities) {
-      figures.push_back({"mean prediction",
-                         fmt::format("{:.4f}", p->mean),
-                         fmt::format("{:.4f} observed", scores->share())});
+      figures.push_back(
+          {"mean prediction", rounded(p->mean), rounded(scores->share()) + " observed"});
       figures.push_back({"log loss", fmt::format("{:.4f}", p->log_loss)});
       figures.push_back({"Brier score", fmt::format("{:.4f}", p->brier)});
     }
@@ -251,10 +252,12 @@ std::string evaluation_page(const Evaluation& e,
   for (const std::size_t c : e.never_predicted())
     page.banner(Tone::kWarning,
                 fmt::format("{} is never predicted", e.class_names[c]),
-                fmt::format("{} of the rows are, and a model that never says so is of no use for "
-                            "finding them.{}",
+                fmt::format("{} rows are of this class.{}",
                             with_commas(e.of_class(c)),
-                            e.two ? " The table of thresholds shows others than 0.5." : ""));
+                            e.two ? " The table of thresholds shows others than 0.5. Probabilities "
+                                    "that are wrong throughout can be corrected with public rows "
+                                    "(`sotto recalibrate`)."
+                                  : ""));
   page.heading("Summary");
   page.figures(figures_of(e));
   if (e.two) add_two_classes(page, e);

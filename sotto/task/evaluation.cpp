@@ -37,7 +37,7 @@ Expected<Kind> kind_of(const Model& model) {
 Expected<std::vector<double>> finite_outputs(const Model& model,
                                              const Family& family,
                                              const Table& rows) {
-  if (rows.rows() == 0) return fail(ErrorKind::kBadData, "there are no rows to evaluate.");
+  if (rows.labels().empty()) return fail(ErrorKind::kBadData, "there are no rows to evaluate.");
   SOTTO_ASSIGN(std::vector<double> outputs, family.outputs(rows, model.w));
   const auto bad = std::find_if_not(
       outputs.begin(), outputs.end(), [](double each) { return std::isfinite(each); });
@@ -84,7 +84,7 @@ Expected<Evaluation> evaluate_rows(const Model& model, const Family& family, con
   SOTTO_ASSIGN(std::vector<double> outputs, finite_outputs(model, family, rows));
   const auto labels = rows.labels();
   Evaluation result;
-  result.rows = rows.rows();
+  result.rows = std::ssize(labels);
   result.loss = kind.loss;
   if (!kind.classes) {
     for (double& each : outputs) each = model.network.empty() ? prediction(model.loss, each) : each;
