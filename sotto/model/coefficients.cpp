@@ -30,6 +30,8 @@ std::vector<std::optional<std::pair<double, double>>> bounds_of(const Schema& sc
 }  // namespace
 
 Expected<std::vector<Coefficient>> coefficients(const Model& model) {
+  if (model.w.size() < (model.bias ? 1 : 0))
+    return fail(ErrorKind::kBadData, "the model has no weights. Train again.");
   const auto features = static_cast<std::size_t>(model.w.size()) - (model.bias ? 1 : 0);
   std::vector<Coefficient> result;
   for (std::size_t j = 0; j < features; ++j)

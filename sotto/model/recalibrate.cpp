@@ -69,7 +69,7 @@ double best_intercept(const Problem& problem, double slope) {
 /// Where both derivatives of the convex loss are 0: Newton's steps, halved until they make the
 /// gradient smaller, as a short enough one does up to rounding. (The loss itself would stop it too
 /// early: near its least it is flat to the last digit.)
-Eigen::Vector2d best_pair(const Problem& problem) {
+Expected<Eigen::Vector2d> best_pair(const Problem& problem) {
   Eigen::Vector2d at(0, best_intercept(problem, 0));
   Eigen::Vector2d gradient;
   Eigen::Matrix2d hessian;
@@ -87,7 +87,12 @@ Eigen::Vector2d best_pair(const Problem& problem) {
     if (!(gradient.norm() < before)) break;
     at = next;
   }
-  return at;
+  problem.derive(at, gradient, hessian);
+  constexpr double kSettled = 1e-10;
+  if (gradient.norm() <= kSettled) return at;
+  return fail(ErrorKind::kBadData,
+              "no best fit was found: the scores all but separate the classes. Use more rows, or "
+              "‘method intercept’.");
 }
 
 Expected<void> check_classes(std::span<const float> labels) {
@@ -189,7 +194,7 @@ Expected<ScoreFit> fit_scores(std::span<const double> scores,
   const Problem problem{scores, labels, units, method == Method::kPlatt ? scale : 1};
   if (method == Method::kIntercept) return ScoreFit{1, best_intercept(problem, 1)};
   SOTTO_TRY(check_overlap(problem));
-  const Eigen::Vector2d best = best_pair(problem);
+  SOTTO_ASSIGN(const Eigen::Vector2d best, best_pair(problem));
   const ScoreFit fit{best[0] / scale, best[1]};
   if (!(fit.slope > 0))
     return fail(
@@ -226,8 +231,14 @@ Expected<void> recalibrate(Model& model,
                   "Leave it out.");
   }
   SOTTO_ASSIGN(const ScoreFit fit, fit_scores(scores, rows.labels(), units, method));
-  model.w.segment(place.begin, place.count) *= fit.slope;
-  model.w[place.begin + place.count - 1] += fit.intercept;
+  Vector changed = fit.slope * model.w.segment(place.begin, place.count);
+  changed[place.count - 1] += fit.intercept;
+  if (!changed.allFinite())
+    return fail(ErrorKind::kBadData,
+                fmt::format("a slope of {:.4g} makes weights that are no finite numbers. Train "
+                            "again.",
+                            fit.slope));
+  model.w.segment(place.begin, place.count) = changed;
   const Recalibration before = model.recalibrated.value_or(Recalibration{});
   model.recalibrated = {
       method, fit.slope * before.slope, fit.slope * before.intercept + fit.intercept, rows.rows()};

@@ -96,6 +96,11 @@ Expected<Evaluation> evaluate_rows(const Model& model, const Family& family, con
   SOTTO_ASSIGN(result.class_names, full_class_names(model));
   for (std::size_t c = result.class_names.size(); c < classes; ++c)
     result.class_names.push_back(std::to_string(c));
+  if (result.class_names.size() > classes)
+    return fail(ErrorKind::kBadData,
+                fmt::format("the model has {} classes, but its schema declares {}. Train again.",
+                            classes,
+                            result.class_names.size()));
   result.confusion.assign(classes, std::vector<std::int64_t>(classes));
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const std::size_t truth = width > 1       ? static_cast<std::size_t>(labels[i])

@@ -127,6 +127,17 @@ TEST_F(Evaluate, ALossWithoutProbabilitiesSaysWhatIsMissing) {
   EXPECT_EQ(told["thresholds_are"], "scores");
 }
 
+// Its functions are in another program, but a ranking needs none.
+TEST_F(Evaluate, ALossOfAnotherProgram) {
+  auto model = json::parse(TempDir::read(train({})));
+  const auto known = evaluated(rows_, dir_.file("model.json"));
+  model["loss"] = "own:mine";
+  const auto told = evaluated(rows_, dir_.write("own.json", model.dump()));
+  EXPECT_EQ(told["auc"], known["auc"]);
+  EXPECT_EQ(told["confusion"], known["confusion"]);
+  EXPECT_TRUE(told["log_loss"].is_null());
+}
+
 TEST_F(Evaluate, MoreClasses) {
   std::string rows;
   for (int i = 0; i < 90; ++i)
@@ -157,6 +168,21 @@ TEST_F(Evaluate, Regression) {
   EXPECT_NEAR(told["bias"], 0, 0.05);
   EXPECT_THAT(sotto({"evaluate", data, model}).out, AllOf(HasSubstr("R^2"), HasSubstr("bias")));
   EXPECT_EQ(sotto({"evaluate", data, model, "--report", dir_.file("page.html")}).code, 0);
+}
+
+TEST_F(Evaluate, PartsOfAModelThatDoNotFitEachOther) {
+  const auto model = json::parse(TempDir::read(train({})));
+  for (const auto& [name, value] : {std::pair<const char*, json>{"weights", json::array()},
+                                    {"weights", {1, 2, 3, 4}},
+                                    {"schema", "no schema"},
+                                    {"network", "no network"}}) {
+    auto changed = model;
+    changed[name] = value;
+    const std::string path = dir_.write("changed.json", changed.dump());
+    EXPECT_EQ(sotto({"evaluate", rows_, path}).code, 3) << name << value;
+    EXPECT_EQ(sotto({"recalibrate", rows_, path, dir_.file("new.json")}).code, 3) << name << value;
+    EXPECT_EQ(sotto({"show", path}).code, 3) << name << value;
+  }
 }
 
 TEST_F(Evaluate, OneRowAndOneClassOnly) {

@@ -76,6 +76,8 @@ TEST(Coefficients, ASchemaOfAnotherModelIsRefused) {
   Model model = model_of_schema();
   model.w = Vector::Zero(3);
   EXPECT_EQ(coefficients(model).error().kind, ErrorKind::kBadData);
+  model.w = Vector();
+  EXPECT_EQ(coefficients(model).error().kind, ErrorKind::kBadData);
   model.schema = "no schema";
   EXPECT_EQ(coefficients(model).error().kind, ErrorKind::kBadData);
 }

@@ -177,6 +177,21 @@ TEST(Recalibrate, ALinearModelStaysOneAndPredictsWhatWasFitted) {
   }
 }
 
+TEST(Recalibrate, NoWeightBecomesInfinite) {
+  const Table rows = rows_for_linear(0);
+  Model model = linear_model();
+  model.w *= 1e-310;
+  model.w[2] = 1e300;  // as if the scores were of other weights
+  const Model before = model;
+  std::vector<double> tiny = scores(rows, linear_model().w);
+  for (double& score : tiny) score *= 1e-300;
+  const auto done = recalibrate(model, tiny, rows, Method::kPlatt);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().kind, ErrorKind::kBadData);
+  EXPECT_EQ(model.w, before.w);
+  EXPECT_FALSE(model.recalibrated);
+}
+
 TEST(Recalibrate, RefusesByName) {
   Model model = linear_model();
   model.bias = false;
