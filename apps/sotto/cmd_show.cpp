@@ -181,8 +181,9 @@ void print(const Arguments& arguments, const Shown& shown) {
                                            shown.features.size(),
                                            model.bias ? " and an intercept" : "",
                                            model.method)
-                             : fmt::format("network of {} layers, regularizer {}, by {}",
+                             : fmt::format("network, {} {}, regularizer {}, by {}",
                                            shown.layers.size(),
+                                           shown.layers.size() == 1 ? "layer" : "layers",
                                            model.regularizer,
                                            model.method));
   fact("guarantee", guarantee(privacy));
@@ -320,7 +321,8 @@ Action add_show(Verb& app) {
   auto a = std::make_shared<Arguments>();
   verb->add_input("MODEL", a->model_path, "a model that `train` or `recalibrate` wrote").required();
   verb->add_input("--record", a->record_path, "the run's record: adds its settings and origins");
-  verb->add_option("--top", a->top, "only the K largest weights; default: up to 40, in files all")
+  verb->add_option(
+          "--top", a->top, "only the K largest weights; default: up to 40, and all in JSON and CSV")
       .type_name("K");
   verb->add_output("--csv", a->csv_path, "write the coefficients to this file, too");
   verb->add_flag("--json", a->json, "print one object for machines");

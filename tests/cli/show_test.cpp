@@ -144,7 +144,7 @@ TEST_F(Show, ANetworkHasLayers) {
   const auto run = sotto({"show", network});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out,
-              AllOf(HasSubstr("network of"),
+              AllOf(HasSubstr("network, 3 layers"),
                     HasSubstr("almost the same"),
                     HasSubstr("           9            3   linear 3"),
                     HasSubstr("          17                all")));
