@@ -48,6 +48,9 @@ int run_verb(const std::vector<std::string>& arguments) {
   std::vector<std::pair<const Verb*, Action>> verbs;
   for (auto add : {add_train,
                    add_predict,
+                   add_evaluate,
+                   add_recalibrate,
+                   add_show,
                    add_export,
                    add_account,
                    add_calibrate,

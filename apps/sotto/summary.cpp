@@ -14,6 +14,27 @@
 
 namespace sotto::app {
 
+void print_confusion(const std::vector<std::vector<std::int64_t>>& confusion,
+                     std::vector<std::string> names) {
+  constexpr std::size_t kMostClasses = 20;  // a table of more would not fit a screen
+  if (confusion.size() > kMostClasses) return;
+  for (std::size_t c = names.size(); c < confusion.size(); ++c) names.push_back(std::to_string(c));
+  std::size_t width = confusion.size() == 2 ? 9 : 5;
+  std::size_t first = 12;
+  for (const auto& name : names) {
+    width = std::max(width, name.size() + 1);
+    first = std::max(first, name.size());
+  }
+  tell("{:<{}}", "truth", first);
+  for (const auto& name : names) tell(" {:>{}}", name, width);
+  tell("   (predicted)\n");
+  for (std::size_t truth = 0; truth < confusion.size(); ++truth) {
+    tell("{:<{}}", names[truth], first);
+    for (const std::int64_t count : confusion[truth]) tell(" {:>{}}", count, width);
+    tell("\n");
+  }
+}
+
 void print_metrics(const Metrics& metrics,
                    const std::vector<std::string>& class_names,
                    const std::string& what) {
@@ -33,21 +54,9 @@ void print_metrics(const Metrics& metrics,
   if (confusion.size() == 2)
     tell("AUC {}, ", std::isnan(metrics.auc) ? "-" : fmt::format("{:.4f}", metrics.auc));
   tell("loss {:.6f}, objective {:.6f}\n", metrics.loss, metrics.objective);
-  constexpr std::size_t kMostClasses = 20;  // a table of more would not fit a screen
-  if (confusion.size() > kMostClasses) return;
   std::vector<std::string> names = class_names;
   if (names.empty() && confusion.size() == 2) names = {"-1", "+1"};
-  for (std::size_t c = names.size(); c < confusion.size(); ++c) names.push_back(std::to_string(c));
-  std::size_t width = confusion.size() == 2 ? 9 : 5;
-  for (const auto& name : names) width = std::max(width, name.size() + 1);
-  tell("{:<12}", "truth");
-  for (const auto& name : names) tell(" {:>{}}", name, width);
-  tell("   (predicted)\n");
-  for (std::size_t truth = 0; truth < confusion.size(); ++truth) {
-    tell("{:<12}", names[truth]);
-    for (const std::int64_t count : confusion[truth]) tell(" {:>{}}", count, width);
-    tell("\n");
-  }
+  print_confusion(confusion, std::move(names));
 }
 
 std::string short_number(const std::string& text) {

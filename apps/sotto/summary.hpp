@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -14,6 +15,11 @@ namespace sotto::app {
 void print_metrics(const Metrics& metrics,
                    const std::vector<std::string>& class_names,
                    const std::string& what);
+
+/// [truth][prediction], by the classes' names or numbers; nothing if there are too many for a
+/// screen.
+void print_confusion(const std::vector<std::vector<std::int64_t>>& confusion,
+                     std::vector<std::string> names);
 
 /// A number's text with at most 6 significant digits; other texts as they are.
 std::string short_number(const std::string& text);

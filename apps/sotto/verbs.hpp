@@ -13,6 +13,9 @@ using Action = std::function<Expected<int>()>;
 /// Each verb's file adds its subcommand and returns what it does.
 Action add_train(Verb& app);
 Action add_predict(Verb& app);
+Action add_evaluate(Verb& app);
+Action add_recalibrate(Verb& app);
+Action add_show(Verb& app);
 Action add_export(Verb& app);
 Action add_account(Verb& app);
 Action add_calibrate(Verb& app);

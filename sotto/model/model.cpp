@@ -107,6 +107,18 @@ Expected<Certificate> certificate_from_json(const nlohmann::json& json) {
   return c;
 }
 
+Expected<Recalibration> recalibration_from_json(const nlohmann::json& json) {
+  Recalibration result;
+  SOTTO_ASSIGN(
+      result.method,
+      named_in_file(
+          "a recalibration's method", json.at("method").get<std::string>(), kRecalibrations));
+  result.slope = json.at("slope").get<double>();
+  result.intercept = json.at("intercept").get<double>();
+  result.rows = json.at("rows").get<std::int64_t>();
+  return result;
+}
+
 Expected<Model> model_from_text(const std::string& text, const std::string& path) {
   const auto json = json_or_discarded(text);
   if (json.is_discarded())
@@ -147,6 +159,9 @@ Expected<Model> model_from_text(const std::string& text, const std::string& path
     SOTTO_ASSIGN(model.privacy, privacy_from_json(json.at("privacy")));
     if (json.contains("certificate")) {
       SOTTO_ASSIGN(model.certificate, certificate_from_json(json.at("certificate")));
+    }
+    if (json.contains("recalibrated")) {
+      SOTTO_ASSIGN(model.recalibrated, recalibration_from_json(json.at("recalibrated")));
     }
     const auto weights = json.at("weights").get<std::vector<double>>();
     model.w = Eigen::Map<const Vector>(weights.data(), static_cast<Eigen::Index>(weights.size()));

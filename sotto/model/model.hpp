@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
 #include "sotto/core/vector.hpp"
 #include "sotto/geometry/regularizer.hpp"
 #include "sotto/geometry/stationarity.hpp"
@@ -47,6 +48,25 @@ struct PrivacyStatement {
   std::optional<JournalPlace> journal;  ///< none without a journal, and in files of version 0.1
 };
 
+/// What was done to a model's scores after training, on public rows: its weights hold the result
+/// (model/recalibrate.hpp). Post-processing: the privacy statement is the run's and stays true.
+struct Recalibration {
+  enum class Method {
+    kPlatt,      ///< slope · score + intercept
+    kIntercept,  ///< score + intercept
+  };
+  Method method = Method::kPlatt;
+  /// From the scores of training, also where a model was recalibrated several times.
+  double slope = 1;
+  double intercept = 0;
+  std::int64_t rows = 0;  ///< public ones of the last time
+};
+inline constexpr Named<Recalibration::Method> kRecalibrations[] = {
+    {Recalibration::Method::kPlatt, "platt"}, {Recalibration::Method::kIntercept, "intercept"}};
+constexpr std::string_view to_string(Recalibration::Method method) {
+  return name_of(method, kRecalibrations);
+}
+
 /// A trained model. For a linear one the decision is the sign of <w, x> (classification) or <w, x>
 /// itself.
 struct Model {
@@ -63,6 +83,7 @@ struct Model {
   std::string network;
   PrivacyStatement privacy;
   std::optional<Certificate> certificate;  ///< of the weights, if the method made one
+  std::optional<Recalibration> recalibrated;
 };
 
 /// What must stand beside every epsilon of a run with a known seed; empty for others.

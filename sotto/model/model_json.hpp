@@ -16,6 +16,8 @@ Expected<PrivacyStatement> privacy_from_json(const nlohmann::json& json);
 nlohmann::json to_json(const Certificate& certificate);
 Expected<Certificate> certificate_from_json(const nlohmann::json& json);
 
+Expected<Recalibration> recalibration_from_json(const nlohmann::json& json);
+
 nlohmann::json to_json(const Metrics& metrics);
 
 }  // namespace sotto

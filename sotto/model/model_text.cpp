@@ -97,6 +97,15 @@ std::string certificate_text(const Certificate& c) {
   return members.end();
 }
 
+std::string recalibration_text(const Recalibration& recalibration) {
+  Members members(2);
+  members.add("intercept", recalibration.intercept);
+  members.add("method", std::string(to_string(recalibration.method)));
+  members.add("rows", recalibration.rows);
+  members.add("slope", recalibration.slope);
+  return members.end();
+}
+
 /// As JSON writes numbers, without asking for memory.
 Expected<void> write_weights(const Vector& w, const TextSink& sink) {
   constexpr std::size_t kLongest = 64;
@@ -139,6 +148,7 @@ Expected<void> write_text(const Model& model, const TextSink& sink) {
   const std::string before = members.take();
   if (!model.network.empty()) members.add("network", model.network);
   if (model.certificate) members.add_text("certificate", certificate_text(*model.certificate));
+  if (model.recalibrated) members.add_text("recalibrated", recalibration_text(*model.recalibrated));
   const std::string after = members.end() + "\n";
   SOTTO_TRY(sink(before));
   SOTTO_TRY(write_weights(model.w, sink));

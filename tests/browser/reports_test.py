@@ -5,6 +5,7 @@ Exit code 77: no browser here, nothing was tested.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import shutil
@@ -24,6 +25,8 @@ EXPECTED = {
     "comparison.html": [3, 3, 3, 3],
     "audit.html": [3],
     "curve.html": [2, 2],
+    "evaluation.html": [2, 2, 2],
+    "timid.html": [2, 2, 2],
 }
 
 LOOK = """(() => {
@@ -134,6 +137,17 @@ def make_pages(sotto, work):
     run(sotto, "report", "run.json", "a-run-with-a-very-long-name-that-must-not-stick-out-of-a-phone.json",
         "plain.json", "--out", "comparison.html")
     run(sotto, "audit", "--epsilon", "4", "--delta", "1e-5", "--runs", "500", "-q", "--report", "audit.html")
+    with open("overlap.svm", "w") as file:
+        for i in range(600):
+            file.write(f"{'+1' if (7 * i) % 30 < i % 10 else '-1'} 1:{0.1 * (i % 10):.3f} 2:{0.05 * (i % 13):.3f}\n")
+    for page, weight in [("evaluation", 0), ("timid", -9)]:
+        run(sotto, "train", "--method", "gd", "--bias", "--dim", "2", "-q", "overlap.svm", f"{page}.json")
+        with open(f"{page}.json") as file:
+            model = json.load(file)
+        model["weights"][-1] += weight  # a class that is never predicted
+        with open(f"{page}.json", "w") as file:
+            json.dump(model, file)
+        run(sotto, "evaluate", "overlap.svm", f"{page}.json", "--report", f"{page}.html")
     run(sotto, "account", "--event", "repeat(100, gaussian(20))", "--neighbours", "zero-out",
         "--curve", "--html", "curve.html")
 

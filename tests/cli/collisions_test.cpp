@@ -98,6 +98,9 @@ TEST_F(Collisions, NoJournalIsReplacedAndAModelOnlyByAModel) {
     if (journal) expect_refused(train_linear({file("d.svm"), file(kept)}), "a model");
     expect_refused({"predict", file("d.svm"), file("a.json"), file(kept)}, "predictions");
     expect_refused({"export", file("a.json"), file(kept)}, "export");
+    expect_refused({"evaluate", file("d.svm"), file("a.json"), "--report", file(kept)}, "evaluate");
+    expect_refused({"recalibrate", file("d.svm"), file("a.json"), file(kept)}, "recalibrate");
+    expect_refused({"show", file("a.json"), "--csv", file(kept)}, "show");
     expect_refused({"account --event gaussian(1) --neighbours zero-out --curve --html", file(kept)},
                    "a curve");
   }

@@ -116,6 +116,10 @@ TEST_F(Lines, OfAModelAreNotForged) {
     const std::string file = dir_.write("forged.json", edited.dump());
     expect_no_forged_line(sotto({"predict", rows_, file, dir_.file("p")}), path);
     expect_no_forged_line(sotto({"export", file, dir_.file("m.onnx")}), path);
+    expect_no_forged_line(sotto({"evaluate", rows_, file}), path);
+    expect_no_forged_line(sotto({"recalibrate", rows_, file, dir_.file("new.json")}), path);
+    expect_no_forged_line(sotto({"show", file}), path);
+    expect_no_forged_line(sotto({"show --json", file}), path);
   }
 }
 

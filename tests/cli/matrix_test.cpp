@@ -153,6 +153,21 @@ TEST_P(Matrix, EveryVerbTakesIt) {
   EXPECT_EQ(probable.out, predicted.out);
 
   works({"export", model, dir_.file("model.onnx")});
+  works({"show", model, "--record", record});
+  const auto evaluated =
+      works({"evaluate", rows.test, model, "--report", dir_.file("evaluation.html")});
+  EXPECT_THAT(evaluated.out, HasSubstr("Brier score"));
+  const std::string better = dir_.file("better.json");
+  const auto recalibrated = sotto({"recalibrate --method intercept", rows.test, model, better});
+  if (family().name == std::string("linear")) {
+    EXPECT_EQ(recalibrated.code, 2);
+    EXPECT_THAT(recalibrated.err, HasSubstr("Train with --bias"));
+  } else {
+    EXPECT_EQ(recalibrated.code, 0) << recalibrated.err;
+    works({"predict --proba", rows.test, better, dir_.file("r")});
+    works({"export", better, dir_.file("better.onnx")});
+    works({"verify --model", better, record});
+  }
   works({"report", record, "--out", dir_.file("page.html")});
   works({"verify --journal", model + ".journal", "--model", model, record});
   works(Words{"audit --one-run --canaries 10 --journal", dir_.file("audit.journal")} + budget +

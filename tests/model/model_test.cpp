@@ -46,6 +46,13 @@ Model sample_model() {
   return model;
 }
 
+nlohmann::json to_json(const Recalibration& recalibration) {
+  return {{"intercept", recalibration.intercept},
+          {"method", to_string(recalibration.method)},
+          {"rows", recalibration.rows},
+          {"slope", recalibration.slope}};
+}
+
 /// The text as JSON's own objects give it.
 std::string text_of_objects(const Model& model) {
   nlohmann::ordered_json json = {{"sotto_model", kModelVersion},
@@ -62,6 +69,7 @@ std::string text_of_objects(const Model& model) {
                                  {"weights", std::vector<double>(model.w.begin(), model.w.end())}};
   if (!model.network.empty()) json["network"] = model.network;
   if (model.certificate) json["certificate"] = to_json(*model.certificate);
+  if (model.recalibrated) json["recalibrated"] = to_json(*model.recalibrated);
   return json_text(json, 1) + "\n";
 }
 
@@ -70,6 +78,7 @@ TEST(Model, PiecesMakeTheTextOfItsObjects) {
   EXPECT_EQ(to_text(model), text_of_objects(model));
   model.certificate = Certificate{};
   model.certificate->reason = "a \"quoted\" reason";
+  model.recalibrated = Recalibration{Recalibration::Method::kIntercept, 1.0 / 3, -1e-9, 12};
   model.network = "[input]\nsize = 3\n";
   model.feature_names = {"a", "caf\xc3\xa9", "not \xff UTF-8"};
   model.w = Vector::LinSpaced(40'000, -1e-7, 1e300);
@@ -91,6 +100,19 @@ TEST(Model, ReadsBackToTheLastBit) {
   EXPECT_TRUE(again->privacy.insecure_seed);
   EXPECT_TRUE(again->privacy.test_declared_public);
   EXPECT_EQ(again->privacy.rule, "plan");
+}
+
+TEST(Model, SaysThatItWasRecalibrated) {
+  Model model = sample_model();
+  EXPECT_FALSE(model_from_text(to_text(model), "m.json")->recalibrated);
+  model.recalibrated = Recalibration{Recalibration::Method::kIntercept, 1.0 / 3, -1e-9, 12};
+  const auto again = model_from_text(to_text(model), "m.json");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(to_text(*again), to_text(model));
+  auto json = nlohmann::json::parse(to_text(model));
+  json["recalibrated"]["method"] = "magic";
+  EXPECT_THAT(model_from_text(json.dump(), "m.json").error().message,
+              HasSubstr("platt, intercept"));
 }
 
 TEST(Model, ThoseOfVersion01StateNoRule) {

@@ -1,0 +1,226 @@
+#include "evaluation_text.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "printer.hpp"
+#include "sotto/core/numbers.hpp"
+#include "summary.hpp"
+
+namespace sotto::app {
+namespace {
+
+using Cut = TwoClassScores::Cut;
+
+std::string four_digits(const std::optional<double>& value) {
+  return value ? fmt::format("{:.4f}", *value) : "-";
+}
+
+std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
+
+double share(std::int64_t count, std::int64_t of) {
+  return static_cast<double>(count) / static_cast<double>(of);
+}
+
+/// A threshold as `predict --proba` writes probabilities; a score where there are none.
+double shown_threshold(const TwoClassScores& scores, double threshold) {
+  return scores.probabilities ? 1 / (1 + std::exp(-threshold)) : threshold;
+}
+
+nlohmann::json or_null(const std::optional<double>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
+
+std::string accuracy_text(const Evaluation& e) {
+  const std::size_t majority = e.majority();
+  return fmt::format("Accuracy = {:.2f}% ({}/{}); {:.2f}% if every row were predicted {}",
+                     100 * share(e.right(), e.rows),
+                     e.right(),
+                     e.rows,
+                     100 * share(e.of_class(majority), e.rows),
+                     e.class_names[majority]);
+}
+
+void print_reliability(const TwoClassScores::Probabilities& probabilities) {
+  tell("\nreliability: rows by predicted probability, observed share with its 95 % interval\n");
+  tell("{:>10} {:>10} {:>18} {:>10}\n", "predicted", "observed", "interval", "rows");
+  for (const auto& group : probabilities.groups) {
+    const auto [low, high] = share_interval(group.positives, group.rows);
+    tell("{:>10.4f} {:>10.4f}   {:.4f} to {:.4f} {:>10}{}\n",
+         group.predicted,
+         group.observed(),
+         low,
+         high,
+         group.rows,
+         group.predicted < low    ? "   predicted too low"
+         : group.predicted > high ? "   predicted too high"
+                                  : "");
+  }
+}
+
+void print_thresholds(const Evaluation& e) {
+  const TwoClassScores& scores = *e.two;
+  tell("\nthresholds: rows at or above one are flagged as {}\n", e.class_names[1]);
+  tell("{:>10} {:>12} {:>10} {:>10} {:>10}\n",
+       scores.probabilities ? "threshold" : "score",
+       "flagged",
+       "share",
+       "precision",
+       "recall");
+  const auto line = [&](const Cut& cut, const char* note) {
+    tell("{:>10.4g} {:>12} {:>10} {:>10} {:>10}{}\n",
+         shown_threshold(scores, cut.threshold),
+         cut.flagged,
+         percent(share(cut.flagged, scores.rows)),
+         four_digits(scores.precision(cut)),
+         four_digits(scores.recall(cut)),
+         note);
+  };
+  for (const int each : kFlaggedPercents) line(scores.at_percent(each), "");
+  line(scores.own, "   (what `predict` does: above it)");
+}
+
+void print_two(const Evaluation& e) {
+  const TwoClassScores& scores = *e.two;
+  tell("AUC {}, PR-AUC {} (by chance 0.5 and {:.4g})\n",
+       four_digits(scores.auc),
+       four_digits(scores.average_precision),
+       scores.share());
+  if (const auto& p = scores.probabilities) {
+    tell("log loss {:.6f}, Brier score {:.6f}\n", p->log_loss, p->brier);
+    tell("mean prediction {:.4g}, observed share {:.4g}\n", p->mean, scores.share());
+    print_reliability(*p);
+  } else {
+    tell(
+        "not told, because the loss {} has no probabilities: log loss, Brier score, mean "
+        "prediction, reliability\n",
+        e.loss);
+  }
+  print_thresholds(e);
+}
+
+void print_many(const Evaluation& e) {
+  tell("log loss {:.6f}, Brier score {:.6f} (sum over classes)\n", e.many->log_loss, e.many->brier);
+  tell("\n{:>10} {:>10}   {}\n", "AUC", "rows", "class against all others");
+  for (std::size_t c = 0; c < e.class_names.size(); ++c)
+    tell("{:>10} {:>10}   {}\n", four_digits(e.many->auc[c]), e.of_class(c), e.class_names[c]);
+}
+
+nlohmann::json to_json(const TwoClassScores& scores) {
+  nlohmann::json json = {{"auc", or_null(scores.auc)},
+                         {"average_precision", or_null(scores.average_precision)},
+                         {"observed_share", scores.share()}};
+  for (const char* name : {"log_loss", "brier", "mean_prediction", "reliability"})
+    json[name] = nullptr;
+  if (const auto& p = scores.probabilities) {
+    json["log_loss"] = p->log_loss;
+    json["brier"] = p->brier;
+    json["mean_prediction"] = p->mean;
+    json["reliability"] = nlohmann::json::array();
+    for (const auto& group : p->groups) {
+      const auto [low, high] = share_interval(group.positives, group.rows);
+      json["reliability"].push_back({{"rows", group.rows},
+                                     {"predicted", group.predicted},
+                                     {"observed", group.observed()},
+                                     {"low", low},
+                                     {"high", high}});
+    }
+  }
+  json["thresholds_are"] = scores.probabilities ? "probabilities" : "scores";
+  json["thresholds"] = nlohmann::json::array();
+  const auto add = [&](const Cut& cut, const nlohmann::json& asked) {
+    json["thresholds"].push_back({{"asked_share", asked},
+                                  {"threshold", shown_threshold(scores, cut.threshold)},
+                                  {"flagged", cut.flagged},
+                                  {"share", share(cut.flagged, scores.rows)},
+                                  {"precision", or_null(scores.precision(cut))},
+                                  {"recall", or_null(scores.recall(cut))}});
+  };
+  for (const int each : kFlaggedPercents) add(scores.at_percent(each), each / 100.0);
+  add(scores.own, nullptr);
+  return json;
+}
+
+/// Why the model never predicts one of two classes, and which threshold would.
+std::string never_predicted_text(const Evaluation& e, std::size_t c) {
+  const TwoClassScores& scores = *e.two;
+  const Cut& extreme = c == 1 ? scores.cuts.front() : scores.cuts.back();
+  std::string text =
+      fmt::format("no row is predicted {}: the {} {} is {:.4g}. ",
+                  e.class_names[c],
+                  c == 1 ? "highest" : "lowest",
+                  scores.probabilities ? fmt::format("probability of {}", e.class_names[1])
+                                       : std::string("score"),
+                  shown_threshold(scores, extreme.threshold));
+  if (c == 0) return text + "Raise the threshold above it.";
+  const Cut& some = scores.at_percent(10);
+  return text +
+         fmt::format("Lower the threshold: {:.4g} flags {} of the rows, with precision {}",
+                     shown_threshold(scores, some.threshold),
+                     percent(share(some.flagged, scores.rows)),
+                     four_digits(scores.precision(some))) +
+         (scores.probabilities
+              ? ", and `sotto predict --proba` writes what to compare with it. If all "
+                "probabilities are too low, `sotto recalibrate` mends them."
+              : ".");
+}
+
+}  // namespace
+
+void print_evaluation(const Evaluation& e) {
+  if (const auto& errors = e.numbers) {
+    tell("RMSE {:.6g}, MAE {:.6g}, R^2 {}, bias {:.6g} ({} rows)\n",
+         errors->rmse,
+         errors->mae,
+         four_digits(errors->r_squared),
+         errors->bias,
+         e.rows);
+    return;
+  }
+  tell("{}\n", accuracy_text(e));
+  if (e.two) print_two(e);
+  if (e.many) print_many(e);
+  tell("\n");
+  print_confusion(e.confusion, e.class_names);
+}
+
+nlohmann::json to_json(const Evaluation& e) {
+  nlohmann::json json = {{"rows", e.rows}, {"loss", e.loss}};
+  if (const auto& errors = e.numbers) {
+    json["rmse"] = errors->rmse;
+    json["mae"] = errors->mae;
+    json["bias"] = errors->bias;
+    json["r_squared"] = or_null(errors->r_squared);
+    return json;
+  }
+  if (e.two) json.update(to_json(*e.two));
+  json["classes"] = e.class_names;
+  json["confusion"] = e.confusion;
+  json["accuracy"] = share(e.right(), e.rows);
+  json["majority"] = {{"class", e.class_names[e.majority()]},
+                      {"share", share(e.of_class(e.majority()), e.rows)}};
+  json["never_predicted"] = nlohmann::json::array();
+  for (const std::size_t c : e.never_predicted())
+    json["never_predicted"].push_back(e.class_names[c]);
+  if (!e.many) return json;
+  json["log_loss"] = e.many->log_loss;
+  json["brier"] = e.many->brier;
+  json["auc"] = nlohmann::json::array();
+  for (const auto& auc : e.many->auc) json["auc"].push_back(or_null(auc));
+  return json;
+}
+
+std::vector<std::string> warnings_of(const Evaluation& e) {
+  std::vector<std::string> warnings;
+  for (const std::size_t c : e.never_predicted())
+    warnings.push_back(e.two ? never_predicted_text(e, c)
+                             : fmt::format("no row is predicted {}, but {} rows are {}.",
+                                           e.class_names[c],
+                                           e.of_class(c),
+                                           e.class_names[c]));
+  return warnings;
+}
+
+}  // namespace sotto::app

@@ -1,0 +1,26 @@
+#include "rows_for_model.hpp"
+
+namespace sotto::app {
+
+void RowsForModel::add_to(Verb& verb) {
+  data.add_rows(verb, "DATA", data_path, "public rows with labels, in the training data's format")
+      .required();
+  verb.add_input("MODEL", model_path, "a model that `train` wrote").required();
+  verb.add_input("--schema", data.schema_path, "instead of the schema inside the model")
+      .group("Data");
+  verb.add_word("--format", data.format, "auto, libsvm, csv, npy, idx, cifar10 or cifar100")
+      .show_default()
+      .group("Data");
+  data.add_limits(verb);
+}
+
+Expected<RowsForModel::Opened> RowsForModel::open() const {
+  SOTTO_ASSIGN(Model model, load_model(model_path));
+  SOTTO_ASSIGN(auto family, family_of(model));
+  SOTTO_ASSIGN(LoadOptions options, data.load_options(data_path));
+  options.persons = false;  // a row counts once, whoever it is about
+  SOTTO_ASSIGN(Dataset rows, family->read(std::move(options)));
+  return Opened{std::move(model), std::move(family), std::move(rows)};
+}
+
+}  // namespace sotto::app

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "data_options.hpp"
+#include "sotto/model/model.hpp"
+#include "sotto/task/family.hpp"
+#include "verb.hpp"
+
+namespace sotto::app {
+
+/// DATA MODEL: public rows with labels, read as those that the model was trained on.
+struct RowsForModel {
+  struct Opened {
+    Model model;
+    std::unique_ptr<Family> family;
+    Dataset rows;
+  };
+
+  std::string data_path;
+  std::string model_path;
+  DataArguments data;
+
+  void add_to(Verb& verb);
+  Expected<Opened> open() const;
+};
+
+}  // namespace sotto::app

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sotto/core/error.hpp"
+#include "sotto/model/model.hpp"
+
+namespace sotto {
+
+/// A weight of a linear model.
+struct Coefficient {
+  std::string name;   ///< the feature's, or `feature 3` (counted from 1); `intercept`
+  double weight = 0;  ///< of the feature as the model sees it, numeric ones from 0 to 1
+  /// Of a numeric column of the schema: its declared bounds. Outside values count as the bound.
+  std::optional<std::pair<double, double>> bounds = std::nullopt;
+
+  /// What one more of the column's own unit adds to the score.
+  double per_unit() const { return bounds ? weight / (bounds->second - bounds->first) : weight; }
+};
+
+/// In the order of the weights, the intercept last. kBadData if the schema is not the model's.
+Expected<std::vector<Coefficient>> coefficients(const Model& model);
+
+/// The classes, each with all spellings that the schema declares for it: `NO or >30`. Two without
+/// names are -1 and +1; empty for regression.
+Expected<std::vector<std::string>> full_class_names(const Model& model);
+
+}  // namespace sotto
