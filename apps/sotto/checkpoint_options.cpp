@@ -6,6 +6,7 @@
 
 #include "printer.hpp"
 #include "sotto/core/directed_text.hpp"
+#include "sotto/core/file.hpp"
 
 namespace sotto::app {
 namespace {
@@ -47,6 +48,10 @@ Expected<CheckpointOptions> CheckpointArguments::options(const std::string& data
   };
   options.facts.emplace_back("the name of the data", names_of(data_path));
   return options;
+}
+
+Expected<bool> CheckpointArguments::exists() const {
+  return path.empty() ? false : file_exists(path);
 }
 
 void CheckpointArguments::tell_resumed(const PreparedRun& run) const {

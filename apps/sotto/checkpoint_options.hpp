@@ -20,6 +20,9 @@ struct CheckpointArguments {
   /// (sotto/training/checkpoint.proof.md). Fails if --every or --resume stand alone.
   Expected<CheckpointOptions> options(const std::string& data_path) const;
 
+  /// Whether a run's state is there already.
+  Expected<bool> exists() const;
+
   /// On standard error: that an earlier run goes on.
   void tell_resumed(const PreparedRun& run) const;
   /// On standard error: what an interrupted run leaves behind, and how to go on.

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -12,12 +13,14 @@
 #include "exit_codes.hpp"
 #include "printer.hpp"
 #include "sotto/core/directed_text.hpp"
+#include "sotto/core/option_names.hpp"
 #include "sotto/core/stop.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/journal.hpp"
 #include "sotto/privacy/number_json.hpp"
 #include "sotto/privacy/seed_mark.hpp"
+#include "sotto/privacy/together.hpp"
 #include "verbs.hpp"
 
 namespace sotto::app {
@@ -26,7 +29,7 @@ namespace {
 struct Arguments {
   std::string event;
   std::string neighbours;
-  std::string journal;
+  std::vector<std::string> journals;
   std::string journal_key;
   std::string accountant;
   std::optional<double> delta;
@@ -111,50 +114,91 @@ void print_answers(const Event& event,
          ms);
 }
 
-Expected<int> account_journal(const Arguments& arguments) {
-  SOTTO_ASSIGN(const std::string key, read_journal_key(arguments.journal_key));
-  SOTTO_ASSIGN(const std::vector<JournalRun> runs, read_journal(arguments.journal, key));
-  if (runs.empty())
-    return fail(ErrorKind::kBadData, fmt::format("{} holds no run.", arguments.journal));
-  nlohmann::json list = nlohmann::json::array();
-  bool old = false;
-  for (const auto& run : runs) {
-    if (stop_requested()) return stopped_early();
-    SOTTO_ASSIGN(const CanonicalEvent event, canonical(Event::compose(run.charged)));
-    const Promise& promise = run.promise;
-    const double delta = arguments.delta.value_or(promise.budget.delta);
-    SOTTO_ASSIGN(const double epsilon, price(run, delta));
-    const std::string events = event.terms.empty() ? "nothing" : to_string(to_event(event));
-    old |= run.states_no_rule;
-    if (arguments.json) {
-      list.push_back({{"method", run.method},
-                      {"closed", run.closed},
-                      {"rule", to_string(promise.rule)},
-                      {"events", events},
-                      {"neighbours", to_string(run.relation)},
-                      {"delta", delta},
-                      {"epsilon_upper", number_or_null(epsilon)},
-                      {"restated", run.states_no_rule}});
-      state_private(list.back(), true, run.seeded);
-      if (promise.rule == PriceRule::kPlan) list.back()["plan"] = to_string(to_event(promise.plan));
-    } else {
-      tell("{}: epsilon {}{} at delta {} ({}), the price of its {}; {} {}\n",
-           run.method,
-           text_up(epsilon),
-           seed_mark(run.seeded),
-           text_up(delta),
-           to_string(run.relation),
-           promise.rule == PriceRule::kFilter ? "filter's budget"
-                                              : "plan " + to_string(to_event(promise.plan)),
-           run.closed ? "it released" : "it was KILLED and released at most",
-           events);
-    }
+constexpr const char* kIfPlanned =
+    "It holds if the runs were planned together. It is no guarantee for a run that somebody chose "
+    "after looking at an earlier one's results.";
+
+nlohmann::json to_json(const Expected<TogetherPrice>& together) {
+  if (!together) return {{"epsilon_upper", nullptr}, {"why", with_flags(together.error().message)}};
+  nlohmann::json json = {{"epsilon_upper", number_or_null(together->epsilon)},
+                         {"delta", together->delta},
+                         {"neighbours", to_string(together->relation)},
+                         {"runs", together->paid},
+                         {"assumes", kIfPlanned}};
+  state_private(json, true, together->seeded);
+  return json;
+}
+
+void print_together(const Expected<TogetherPrice>& together) {
+  if (together)
+    tell("together: epsilon {}{} at delta {} ({}), {} runs. {}\n",
+         text_up(together->epsilon),
+         seed_mark(together->seeded),
+         text_up(together->delta),
+         to_string(together->relation),
+         together->paid,
+         kIfPlanned);
+  else
+    tell("together: not told. {}\n", with_flags(together.error().message));
+}
+
+/// One run: a line, or an object of the list.
+Expected<void> price_run(const JournalRun& run, const Arguments& arguments, nlohmann::json& list) {
+  SOTTO_ASSIGN(const CanonicalEvent event, canonical(Event::compose(run.charged)));
+  const Promise& promise = run.promise;
+  const double delta = arguments.delta.value_or(promise.budget.delta);
+  SOTTO_ASSIGN(const double epsilon, price(run, delta));
+  const std::string events = event.terms.empty() ? "nothing" : to_string(to_event(event));
+  if (arguments.json) {
+    list.push_back({{"method", run.method},
+                    {"closed", run.closed},
+                    {"rule", to_string(promise.rule)},
+                    {"events", events},
+                    {"neighbours", to_string(run.relation)},
+                    {"delta", delta},
+                    {"epsilon_upper", number_or_null(epsilon)},
+                    {"restated", run.states_no_rule}});
+    state_private(list.back(), true, run.seeded);
+    if (promise.rule == PriceRule::kPlan) list.back()["plan"] = to_string(to_event(promise.plan));
+    return {};
   }
-  if (old)
+  tell("{}: epsilon {}{} at delta {} ({}), the price of its {}; {} {}\n",
+       run.method,
+       text_up(epsilon),
+       seed_mark(run.seeded),
+       text_up(delta),
+       to_string(run.relation),
+       promise.rule == PriceRule::kFilter ? "filter's budget"
+                                          : "plan " + to_string(to_event(promise.plan)),
+       run.closed ? "it released" : "it was KILLED and released at most",
+       events);
+  return {};
+}
+
+Expected<int> account_journals(const Arguments& arguments) {
+  SOTTO_ASSIGN(const std::string key, read_journal_key(arguments.journal_key));
+  std::vector<JournalRun> all;
+  nlohmann::json list = nlohmann::json::array();
+  for (const std::string& path : arguments.journals) {
+    SOTTO_ASSIGN(const std::vector<JournalRun> runs, read_journal(path, key));
+    if (runs.empty()) return fail(ErrorKind::kBadData, fmt::format("{} holds no run.", path));
+    if (arguments.journals.size() > 1 && !arguments.json) tell("{}\n", path);
+    for (const JournalRun& run : runs) {
+      if (stop_requested()) return stopped_early();
+      SOTTO_TRY(price_run(run, arguments, list));
+      if (arguments.json) list.back()["journal"] = path;
+    }
+    all.insert(all.end(), runs.begin(), runs.end());
+  }
+  if (std::any_of(all.begin(), all.end(), [](const auto& run) { return run.states_no_rule; }))
     say("warning: version 0.1 wrote this journal and would have priced what had happened by "
         "the time that a run ended; here it is priced by what was promised. What its models "
         "may tell beside that: docs/advisories/2026-11-models-of-0.1.md.\n");
-  if (arguments.json) print_json(nlohmann::json({{"runs", list}}));
+  const auto together = price_together(all, arguments.delta);
+  if (arguments.json)
+    print_json(nlohmann::json({{"runs", list}, {"together", to_json(together)}}));
+  else if (all.size() > 1)
+    print_together(together);
   return kSuccess;
 }
 
@@ -175,7 +219,7 @@ Expected<int> formula(const Arguments& arguments) {
 }
 
 Expected<int> account(const Arguments& arguments) {
-  if (!arguments.journal.empty()) return account_journal(arguments);
+  if (!arguments.journals.empty()) return account_journals(arguments);
   if (!arguments.formula.empty()) return formula(arguments);
   if (arguments.event.empty())
     return fail(ErrorKind::kUsage,
@@ -227,11 +271,10 @@ Action add_account(Verb& app) {
                  arguments->accountant,
                  "gaussian, zcdp, rdp, pld, or all; default: the tightest that applies");
   verb->add_input("--journal-key", arguments->journal_key, "the key file that it is sealed with");
-  verb->add_input("--journal",
-                  arguments->journal,
-                  "price the runs that a journal tells of, each by its plan or its filter's "
-                  "budget, whenever it "
-                  "ended");
+  verb->add_inputs("--journal",
+                   arguments->journals,
+                   "price the runs that journals tell of, each by its plan or its filter's budget, "
+                   "whenever it ended, and all of them together");
   verb->add_flag("--json", arguments->json, "one object for machines");
   verb->add_flag("--curve",
                  arguments->curve,
@@ -265,6 +308,15 @@ Action add_account(Verb& app) {
   verb->add_flag(
           "--fixed-size", arguments->fixed_size, "price sampled methods with fixed-size batches")
       .group("Formula");
+  verb->offer("--neighbours", {"zero-out", "replace-one", "add-remove"});
+  verb->offer("--accountant", {"gaussian", "zcdp", "rdp", "pld", "all"});
+  verb->footer(R"(
+  sotto account --event 'repeat(1000, poisson(0.01, gaussian(1.1)))' --neighbours zero-out --delta 1e-6
+  sotto account --journal model.json.journal
+  sotto account --journal first.json.journal second.json.journal      each run, and all of them together
+  sotto account --curve --html curve.html --event 'gaussian(2)' --neighbours zero-out
+
+docs/reference/accounting.md says which accountant prices what, and what the total of several runs means.)");
   return [arguments] { return account(*arguments); };
 }
 

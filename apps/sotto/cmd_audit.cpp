@@ -310,6 +310,9 @@ Action add_audit(Verb& app) {
   a->one_run.network.add_to(*verb);
   verb->add_flag("--json", a->json, "print one object for machines");
   verb->add_flag("-q,--quiet", a->quiet, "no progress");
+  verb->offer("--neighbours", {"zero-out", "replace-one", "add-remove"});
+  verb->offer("--view", {"all", "final"});
+  verb->offer("--canary", {"direction", "label-flip", "spread"});
   verb->footer(R"(
 Trains thousands of times on two made-up data sets that differ in one record, the canary, and tests how well
 they can be told apart. If the lower bound on epsilon exceeds the claim, the claim is false (exit code 5),

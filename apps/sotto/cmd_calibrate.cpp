@@ -174,6 +174,13 @@ Action add_calibrate(Verb& app) {
                  arguments->accountant,
                  "gaussian, zcdp, rdp or pld; default: the tightest that applies");
   verb->add_flag("--json", arguments->json, "one object for machines");
+  verb->offer("--neighbours", {"zero-out", "replace-one", "add-remove"});
+  verb->offer("--accountant", {"gaussian", "zcdp", "rdp", "pld"});
+  verb->footer(R"(
+The noise that `train` would take, or that of a release of your own. No rows are needed.
+
+  sotto calibrate --method dp-sgd --n 60000 --epsilon 3 --delta 1e-6 --neighbours zero-out --steps 500 --batch 600
+  sotto calibrate --event 'repeat(1000, gaussian(z))' --epsilon 1 --delta 1e-6 --neighbours zero-out)");
   return [arguments] { return calibrate(*arguments); };
 }
 

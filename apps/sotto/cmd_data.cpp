@@ -243,6 +243,30 @@ Action add_data(Verb& app) {
     each->add_word("--labels", a->labels, "binary, multiclass or real").show_default();
     a->data.add_to(*each);
   }
+  verb->footer(R"(
+  sotto data info --schema adult.toml adult.data.gz      what everybody may know of the file
+  sotto data check --schema adult.toml adult.data.gz     which rows `train` would refuse
+  sotto data fetch a9a)");
+  info_verb->footer(R"(
+Only public facts: what is declared, and the number of units. A file is read as `train` reads it.
+
+  sotto data info --dim 123 --row-norm 3.74 a9a.gz)");
+  check_verb->footer(R"(
+The list tells of rows: it is for whoever holds them. A file that passes is not refused by `train`.
+
+  sotto data check --schema adult.toml adult.data.gz)");
+  convert_verb->footer(R"(
+The output holds the same private rows.
+
+  sotto data convert --schema adult.toml adult.data.gz adult.svm
+  sotto data convert --dim 123 a9a.gz X.npy,y.npy)");
+  phase_verb->footer(R"(
+  sotto data phase-retrieval --rows 20000 --dim 20 train.svm
+  sotto data phase-retrieval --rows 20000 --dim 20 --part 1 test.svm)");
+  make_verb->footer(R"(
+  sotto data make sparse --rows 10000 --dim 1000 train.svm
+  sotto data make sparse --rows 10000 --dim 1000 --part 1 test.svm)");
+  make_verb->offer("KIND", {"linear", "signs", "sparse"});
   const Action fetch = add_data_fetch(*verb);
   const Verb* fetch_verb = verb->subcommands().back().get();
   return [a, info_verb, check_verb, make_verb, phase_verb, fetch_verb, fetch] {

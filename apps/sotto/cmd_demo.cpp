@@ -88,6 +88,11 @@ Expected<int> demo(const std::string& folder) {
   reference.insert(
       reference.end(),
       {"--record", file("reference.run.json"), file("train.csv"), file("reference.json")});
+  // The rows are made up: what was spent on them before protects nobody.
+  SOTTO_ASSIGN(const bool was_paid, file_exists(file("private.json.journal")));
+  SOTTO_ASSIGN(const bool was_made, file_exists(file("reference.json")));
+  if (was_paid) private_run.insert(private_run.begin() + 1, "--again");
+  if (was_made) reference.insert(reference.begin() + 1, "--overwrite");
   SOTTO_TRY(run_shown(private_run));
   SOTTO_TRY(run_shown(reference));
 
@@ -126,6 +131,11 @@ Action add_demo(Verb& app) {
   auto* verb = app.add_subcommand("demo", "train a private model on data that Sotto makes itself");
   auto folder = std::make_shared<std::string>("sotto-demo");
   verb->add_folder("--out", *folder, "folder for the data and models").show_default();
+  verb->footer(R"(
+Makes 30,000 census-like rows, trains on them with and without privacy, and compares. Nobody's data is touched,
+and nothing leaves the folder. A second time it makes all of it again.
+
+  sotto demo --out my-demo)");
   return [folder] { return demo(*folder); };
 }
 

@@ -4,6 +4,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "exit_codes.hpp"
 #include "printer.hpp"
@@ -82,6 +84,15 @@ Action add_methods(Verb& app) {
   auto arguments = std::make_shared<Arguments>();
   verb->add_word("NAME", arguments->name, "a method, e.g. dp-gd");
   verb->add_flag("--json", arguments->json, "for machines");
+  std::vector<std::string> names;
+  for (const auto& method : methods()) names.push_back(method.name);
+  verb->offer("NAME", std::move(names));
+  verb->footer(R"(
+  sotto methods
+  sotto methods dp-sgd          what it needs and guarantees, and its options
+  sotto methods --json
+
+Each method has a page in docs/reference/methods.)");
   return [arguments]() -> Expected<int> {
     if (arguments->name.empty()) {
       if (!arguments->json) {

@@ -9,6 +9,7 @@
 
 #include "checkpoint_options.hpp"
 #include "data_options.hpp"
+#include "existing_files.hpp"
 #include "exit_codes.hpp"
 #include "method_options.hpp"
 #include "network_arguments.hpp"
@@ -46,6 +47,7 @@ struct Arguments {
   std::string test_path;
   RunOutputs outputs;
   CheckpointArguments checkpoint;
+  ExistingFiles existing;
   std::optional<std::uint64_t> seed;
   bool unsafe_diagnostics = false;
   int threads = 0;
@@ -139,6 +141,11 @@ Expected<int> run_train(Arguments& arguments) {
         "train needs a data file and a model file to write: sotto train [options] DATA MODEL");
   SOTTO_TRY(arguments.outputs.check());
   SOTTO_TRY(check_writable(arguments.model_path));
+  // Where there is a checkpoint, its run is resumed, or the file is refused.
+  SOTTO_ASSIGN(const bool begun, arguments.checkpoint.exists());
+  if (!begun)
+    SOTTO_TRY(arguments.existing.check(
+        arguments.model_path, request.train.journal_key, request.method->is_private));
   if (request.method->is_private)
     SOTTO_TRY(check_test_is_not_training(arguments.data, arguments.data_path, arguments.test_path));
 
@@ -235,10 +242,11 @@ Action add_train(Verb& app) {
   verb->add_input("--config",
                   a->config,
                   "a TOML file with the same options, e.g. epsilon = 1; the command line wins");
-  a->data.add_rows(*verb,
-                   "DATA",
-                   a->data_path,
-                   "training data: LIBSVM, CSV with --schema, FEATURES.npy,LABELS.npy, IDX or CIFAR; also .gz");
+  a->data.add_rows(
+      *verb,
+      "DATA",
+      a->data_path,
+      "training data: LIBSVM, CSV with --schema, FEATURES.npy,LABELS.npy, IDX or CIFAR; also .gz");
   verb->add_output("MODEL", a->model_path, "model file to write (JSON)");
   verb->writes("the journal", [a = a.get()]() -> std::vector<std::string> {
     if (a->model_path.empty()) return {};
@@ -256,6 +264,8 @@ Action add_train(Verb& app) {
                  "zero-out, replace-one, or add-remove (with --public-n)")
       .show_default()
       .group("Privacy");
+  verb->offer("--neighbours", {"zero-out", "replace-one", "add-remove"});
+  verb->offer("--accountant", {"gaussian", "zcdp", "rdp", "pld"});
   verb->add_option("--public-n", a->public_n, "add-remove: the declared number of units")
       .group("Privacy");
   verb->add_word("--accountant",
@@ -297,6 +307,7 @@ Action add_train(Verb& app) {
                    a->test_path,
                    "a PUBLIC test set, never the training data: its metrics are exact");
   a->outputs.add_to(*verb);
+  a->existing.add_to(*verb);
   a->checkpoint.add_to(*verb);
   verb->add_option(
       "--seed", a->seed, "reproducible randomness for tests; marks the run as insecure");
@@ -320,7 +331,8 @@ With only --epsilon, --delta and the bound on the rows, every other setting foll
   sotto train --epsilon 1 --delta 1e-6 --dim 123 --row-norm 3.74 --test a9a.t.gz a9a.gz model.json
   sotto train --epsilon 1 --delta 1e-6 --schema adult.toml --report run.html adult.data.gz model.json
 
-Every charge is written to MODEL.journal before its answer exists.
+Every charge is written to MODEL.journal before its answer exists. A model that exists is kept, and a run that the
+journal holds is not paid for a second time, unless --overwrite or --again says so.
 
 A long run that may be interrupted (docs/guide/checkpoints.md): the same command starts and resumes it.
 ^C ends it after the current step with exit code 130 and its state in the file.

@@ -25,9 +25,9 @@ Start here:
   sotto train --epsilon 1 --delta 1e-6 --dim 30 --row-norm 1 train.svm model.json
   sotto train --report run.html ...            a page for your privacy officer
   sotto methods                                what each method needs and guarantees
+  sotto help train                             a verb's options, as `sotto train --help`
 
-Exit codes: 0 success; 1 no usable model; 2 usage; 3 bad input data, or a damaged journal; 4 budget refused, nothing released;
-5 an audit contradicts the claim; 6 files can't be read or written, or memory or threads are refused; 7 internal error; 130 interrupted.)";
+Exit codes: )";
 
 std::vector<std::string> words;
 
@@ -42,7 +42,7 @@ namespace {
 int run_verb(const std::vector<std::string>& arguments) {
   Verb app("Sotto trains models on sensitive data with differential privacy.", "sotto");
   app.add_version("--version", fmt::format("sotto {}", kVersion));
-  app.footer(kFooter);
+  app.footer(std::string(kFooter) + kExitCodes);
   app.require_subcommand();
 
   std::vector<std::pair<const Verb*, Action>> verbs;
@@ -60,7 +60,10 @@ int run_verb(const std::vector<std::string>& arguments) {
                    add_methods,
                    add_data,
                    add_reproduce,
-                   add_demo}) {
+                   add_demo,
+                   add_help,
+                   add_completion,
+                   add_version}) {
     Action action = add(app);
     verbs.emplace_back(app.subcommands().back().get(), std::move(action));
   }

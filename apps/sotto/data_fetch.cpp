@@ -6,6 +6,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "exit_codes.hpp"
 #include "printer.hpp"
@@ -76,6 +78,9 @@ Action add_data_fetch(Verb& data_verb) {
                  arguments->name,
                  "mnist, cifar10, cifar100, a9a, ijcnn1, adult, covertype or wdbc; without it: "
                  "list them");
+  std::vector<std::string> names;
+  for (const DataSet& set : data_sets()) names.push_back(set.name);
+  verb->offer("NAME", std::move(names));
   verb->add_folder("--out", arguments->out, "folder for the files; default: the data set's name");
   verb->add_folder("--mirror",
                    arguments->mirror,
@@ -83,9 +88,10 @@ Action add_data_fetch(Verb& data_verb) {
   verb->add_flag("--json", arguments->json, "one object for machines");
   verb->add_flag("-q,--quiet", arguments->quiet, "no progress and no example");
   verb->footer(
-      "\nFiles get their name only when they are complete and right; an interrupted download goes "
-      "on\n"
-      "where it ended. What is there already is checked and not fetched again.");
+      "\nFiles get their name only when they are complete and right; an interrupted download is "
+      "resumed\n"
+      "where it ended. What is there already is checked and not fetched again.\n\n"
+      "  sotto data fetch a9a --out data");
   return [arguments] { return run(*arguments); };
 }
 

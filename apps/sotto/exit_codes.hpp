@@ -17,6 +17,12 @@ enum ExitCode : int {
   kInterrupted = 130,
 };
 
+/// As help and man pages tell them.
+inline constexpr const char* kExitCodes =
+    "0 success; 1 no usable model; 2 usage; 3 bad input data, or a damaged journal; 4 budget "
+    "refused, nothing released;\n5 an audit contradicts the claim; 6 files can't be read or "
+    "written, or memory or threads are refused; 7 internal error; 130 interrupted.";
+
 inline ExitCode exit_code(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::kNoModel:

@@ -3,16 +3,20 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cctype>
 #include <sstream>
 #include <utility>
 
 #include "printer.hpp"
 #include "sotto/core/file_kind.hpp"
+#include "sotto/core/nearest.hpp"
 
 namespace sotto::app {
 
 Option Option::group(const std::string& name) const { return Option(option_->group(name)); }
+
+Option Option::meaning(const std::string& help) const { return Option(option_->description(help)); }
 
 Option Option::type_name(const std::string& name) const { return Option(option_->type_name(name)); }
 
@@ -21,12 +25,13 @@ Option Option::show_default() const { return Option(option_->capture_default_str
 Option Option::required() const { return Option(option_->required()); }
 
 Option Option::range(int low, int high) const {
-  return Option(option_->check(CLI::Range(low, high)));
+  return Option(option_->check(CLI::Range(low, high).description("")));
 }
 
 Option Option::bytes() const {
-  return Option(
-      option_->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))->check(CLI::PositiveNumber));
+  return Option(option_->transform(CLI::AsSizeValue(/*kb_is_1000=*/false).description(""))
+                    ->check(CLI::Validator(CLI::PositiveNumber).description(""))
+                    ->type_name("BYTES"));
 }
 
 Verb::Verb(const std::string& description, const std::string& name)
@@ -34,7 +39,8 @@ Verb::Verb(const std::string& description, const std::string& name)
 
 Verb* Verb::add_subcommand(const std::string& name, const std::string& description) {
   CLI::App* parser = parser_->add_subcommand(name, description);
-  subcommands_.emplace_back(new Verb(parser_->get_subcommand_ptr(parser)));
+  parser->footer("");  // CLI11 hands down its parent's
+  subcommands_.emplace_back(new Verb(parser_->get_subcommand_ptr(parser), this));
   return subcommands_.back().get();
 }
 
@@ -111,6 +117,10 @@ Option Verb::add_folders(const std::string& names,
 
 void Verb::footer(const std::string& text) { parser_->footer(text); }
 
+void Verb::hint(const std::string& text) {
+  parser_->footer([text] { return text; });
+}
+
 void Verb::reads(const std::string& what, Paths paths) {
   read_.push_back({what, std::move(paths)});
 }
@@ -119,24 +129,144 @@ void Verb::writes(const std::string& what, Paths paths) {
   written_.push_back({what, std::move(paths)});
 }
 
+const Verb& Verb::given() const {
+  for (const auto& verb : subcommands_)
+    if (verb->parsed()) return verb->given();
+  return *this;
+}
+
+Expected<const Verb*> Verb::find(const std::vector<std::string>& words) const {
+  const Verb* verb = this;
+  for (const std::string& word : words) {
+    std::vector<std::string> known;
+    const Verb* next = nullptr;
+    for (const auto& each : verb->subcommands_) {
+      known.push_back(each->name());
+      if (known.back() == word) next = each.get();
+    }
+    if (known.empty())
+      return fail(
+          ErrorKind::kUsage,
+          fmt::format("{} has no verbs of its own, but is given '{}'.", verb->spoken(), word));
+    if (!next)
+      return fail(ErrorKind::kUsage,
+                  fmt::format("{} has no verb '{}'.{} It has {}.",
+                              verb->spoken(),
+                              word,
+                              did_you_mean(word, known),
+                              fmt::join(known, ", ")));
+    verb = next;
+  }
+  return verb;
+}
+
+namespace {
+
+/// Neither a negative number nor a word of dashes alone.
+bool is_option(const std::string& word) {
+  const std::size_t letter = word.find_first_not_of('-');
+  return word.starts_with("-") && letter != word.npos && word[letter] != '.' &&
+         std::isdigit(static_cast<unsigned char>(word[letter])) == 0;
+}
+
+}  // namespace
+
+Error Verb::mistake(const std::vector<std::string>& words, const std::string& told) const {
+  const Verb& verb = given();
+  if (!verb.subcommands_.empty()) {
+    // Whatever is no option is a verb: those above verbs take no values.
+    const auto word = std::find_if(words.begin(), words.end(), [&](const std::string& each) {
+      return !is_option(each) && each != verb.name();
+    });
+    if (word != words.end())
+      if (const auto found = verb.find({*word}); !found) return found.error();
+  }
+  // Also where something else is missing: it may be what was mistyped.
+  const std::vector<std::string> rest = parser_->remaining(/*recurse=*/true);
+  const auto unknown = std::find_if(rest.begin(), rest.end(), is_option);
+  if (unknown != rest.end()) {
+    const std::string name = unknown->substr(0, unknown->find('='));
+    std::vector<std::string> known;
+    for (const CLI::Option* option : std::as_const(*verb.parser_).get_options())
+      known.insert(known.end(), option->get_lnames().begin(), option->get_lnames().end());
+    const auto near = nearest(name.substr(name.find_first_not_of('-')), known);
+    return {ErrorKind::kUsage,
+            fmt::format("{} has no option {}.{}",
+                        verb.spoken(),
+                        name,
+                        near ? fmt::format(" Did you mean --{}?", *near) : "")};
+  }
+  if (!rest.empty())
+    return {
+        ErrorKind::kUsage,
+        fmt::format("{} takes no further argument, but is given '{}'.", verb.spoken(), rest[0])};
+  if (verb.subcommands_.empty()) return {ErrorKind::kUsage, told};
+  std::vector<std::string> known;
+  for (const auto& each : verb.subcommands_) known.push_back(each->name());
+  return {ErrorKind::kUsage,
+          fmt::format("{} needs a verb: {}.", verb.spoken(), fmt::join(known, ", "))};
+}
+
+Verb::Answer Verb::refuse(const Error& error) const {
+  return {false,
+          "",
+          fmt::format("{}: {}\nRun `{} --help` for what there is.\n",
+                      name(),
+                      on_one_line(error.message),
+                      given().path())};
+}
+
 std::optional<Verb::Answer> Verb::parse(const std::vector<std::string>& words) {
-  parser_->failure_message([](const CLI::App* program, const CLI::Error& error) {
-    const auto given = program->get_subcommands();
-    return fmt::format("{0}: {1}\nRun `{0} {2}--help` for what there is.\n",
-                       program->get_name(),
-                       on_one_line(error.what()),
-                       given.empty() ? std::string() : given.front()->get_name() + " ");
-  });
   try {
     // CLI11 takes them in reverse order.
     parser_->parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::CallForHelp&) {
+    const auto text = given().help();
+    return text ? Answer{true, *text, ""} : refuse(text.error());
+  } catch (const CLI::CallForVersion& version) {
+    return Answer{true, std::string(version.what()) + "\n", ""};
   } catch (const CLI::ParseError& error) {
-    std::ostringstream output;
-    std::ostringstream message;
-    const bool asked = parser_->exit(error, output, message) == 0;
-    return Answer{asked, output.str(), message.str()};
+    return refuse(mistake(words, error.what()));
   }
   return std::nullopt;
+}
+
+std::string Verb::name() const { return parser_->get_name(); }
+
+std::string Verb::path() const { return (parent_ ? parent_->path() + " " : "") + name(); }
+
+std::string Verb::spoken() const {
+  return parent_ && parent_->parent_ ? parent_->spoken() + " " + name() : name();
+}
+
+std::string Verb::description() const { return parser_->get_description(); }
+
+std::string Verb::footer() const { return parser_->get_footer(); }
+
+Expected<std::string> Verb::help() const {
+  if (before_help_) SOTTO_TRY(before_help_());
+  return parser_->get_formatter()->make_help(parser_.get(), path(), CLI::AppFormatMode::Normal);
+}
+
+std::vector<Verb::Described> Verb::described() const {
+  std::vector<Described> all;
+  for (const CLI::Option* option : std::as_const(*parser_).get_options()) {
+    Described one;
+    for (const auto& name : option->get_snames()) one.names.push_back("-" + name);
+    for (const auto& name : option->get_lnames()) one.names.push_back("--" + name);
+    if (one.names.empty()) one.names = {option->get_name()};
+    if (option->get_items_expected() != 0) one.type = option->get_type_name();
+    one.help = option->get_description();
+    one.group = option->get_group();
+    if (one.type.find('|') != std::string::npos) {
+      std::istringstream words(one.type);
+      for (std::string word; std::getline(words, word, '|');) one.words.push_back(word);
+    }
+    for (const auto& [name, words] : words_)
+      if (std::find(one.names.begin(), one.names.end(), name) != one.names.end()) one.words = words;
+    all.push_back(std::move(one));
+  }
+  return all;
 }
 
 bool Verb::parsed() const { return parser_->parsed(); }

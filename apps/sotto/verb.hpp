@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,8 +25,10 @@ namespace sotto::app {
 /// An option that a verb has: what help says of it, and what it takes.
 class Option {
  public:
-  /// Under which heading help lists it.
+  /// Under which heading help lists it; empty: it is not listed.
   Option group(const std::string& name) const;
+  /// What help says of it, instead of what it was added with.
+  Option meaning(const std::string& help) const;
   /// What help calls its values, instead of INT, FLOAT or TEXT.
   Option type_name(const std::string& name) const;
   /// Help shows the value that the variable has now.
@@ -63,6 +66,18 @@ class Verb {
     std::string text;  ///< a flag's is "yes"; empty: neither given nor shown as a default
     bool given = false;
   };
+
+  /// An option or argument, as man pages and completions describe it.
+  struct Described {
+    std::vector<std::string> names;  ///< `-q`, `--quiet`; an argument's is DATA
+    std::string type;                ///< of its value; empty for a flag
+    std::string help;
+    std::string group;               ///< empty: it is a method's
+    std::vector<std::string> words;  ///< its only values; empty: any
+    bool is_argument() const { return !names.front().starts_with("-"); }
+  };
+  /// What a verb's help shows beside what is fixed, from what else was given with it.
+  using BeforeHelp = std::function<Expected<void>()>;
 
   /// The program itself, whose subcommands are verbs.
   Verb(const std::string& description, const std::string& name);
@@ -104,10 +119,28 @@ class Verb {
                      const std::string& help);
   /// What help ends with.
   void footer(const std::string& text);
+  /// What help says before that.
+  void hint(const std::string& text);
+  /// Called before its help is made.
+  void before_help(BeforeHelp action) { before_help_ = std::move(action); }
+  /// The values that completions offer for an option (`--method`) or argument (`NAME`).
+  void offer(const std::string& name, std::vector<std::string> words) {
+    words_[name] = std::move(words);
+  }
 
   /// Files that follow from values of options.
   void reads(const std::string& what, Paths paths);
   void writes(const std::string& what, Paths paths);
+
+  std::string name() const;
+  /// With the verbs that it belongs to: "sotto data fetch".
+  std::string path() const;
+  std::string description() const;
+  std::string footer() const;
+  std::vector<Described> described() const;
+  Expected<std::string> help() const;
+  /// The verb that these words lead to, e.g. {"data", "fetch"}; kUsage names the nearest one.
+  Expected<const Verb*> find(const std::vector<std::string>& words) const;
 
   /// Sets the variables of all options. None: a verb was given, and is to be run.
   std::optional<Answer> parse(const std::vector<std::string>& words);
@@ -139,13 +172,23 @@ class Verb {
     Paths paths;
   };
 
-  explicit Verb(std::shared_ptr<CLI::App> parser) : parser_(std::move(parser)) {}
+  Verb(std::shared_ptr<CLI::App> parser, const Verb* parent)
+      : parser_(std::move(parser)), parent_(parent) {}
+  /// Without the program's name: "data fetch".
+  std::string spoken() const;
+  /// The deepest one that was given.
+  const Verb& given() const;
+  Answer refuse(const Error& error) const;
+  Error mistake(const std::vector<std::string>& words, const std::string& told) const;
   Option add_number(const std::string& names, Number variable, const std::string& help);
   void collect(std::vector<NamedPath>& read, std::vector<NamedPath>& written) const;
 
   std::shared_ptr<CLI::App> parser_;
+  const Verb* parent_ = nullptr;
   std::vector<std::unique_ptr<Verb>> subcommands_;
   std::vector<Files> read_, written_;
+  BeforeHelp before_help_;
+  std::map<std::string, std::vector<std::string>> words_;
 };
 
 }  // namespace sotto::app

@@ -93,6 +93,7 @@ Said said_by_command(const std::vector<std::string>& words, Checks& checks) {
     if (!words[k].starts_with("--")) continue;
     const std::size_t equals = std::min(words[k].find('='), words[k].size());
     const std::string name = option_name(words[k].substr(2, equals - 2));
+    if (words[k].substr(equals) == "=false") continue;  // a flag, taken back: as if left out
     if (equals < words[k].size())
       add(name, words[k].substr(equals + 1));
     else
@@ -187,6 +188,8 @@ bool is_unrecorded(const std::string& name) {
                                                "checkpoint",
                                                "every",
                                                "resume",
+                                               "overwrite",
+                                               "again",
                                                "test",
                                                "seed",
                                                "threads",

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "sotto/core/nearest.hpp"
 #include "sotto/data/io/cifar.hpp"
 #include "sotto/data/io/csv.hpp"
 #include "sotto/data/io/idx.hpp"
@@ -38,9 +39,11 @@ Expected<std::pair<std::string, std::string>> split_pair(const std::string& path
 Expected<Format> parse_format(const std::string& name) {
   const auto place = std::find(kFormats.begin(), kFormats.end(), name);
   if (place == kFormats.end())
-    return fail(
-        ErrorKind::kUsage,
-        fmt::format("unknown format '{}'. It must be one of {}.", name, fmt::join(kFormats, ", ")));
+    return fail(ErrorKind::kUsage,
+                fmt::format("unknown format '{}'.{} It must be one of {}.",
+                            name,
+                            did_you_mean(name, {kFormats.begin(), kFormats.end()}),
+                            fmt::join(kFormats, ", ")));
   return static_cast<Format>(place - kFormats.begin());
 }
 

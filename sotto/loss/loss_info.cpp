@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/nearest.hpp"
 #include "sotto/core/numbers.hpp"
 
 namespace sotto {
@@ -119,10 +120,13 @@ Expected<LossSpec> parse_loss(std::string_view text) {
                               number));
     return LossSpec{kind, *threshold};
   }
-  return fail(ErrorKind::kUsage,
-              fmt::format("unknown loss '{}'. Set ‘loss’ to logistic, sigmoid, squared, huber, "
-                          "huber:THRESHOLD, phase-retrieval or phase-retrieval:THRESHOLD.",
-                          text));
+  return fail(
+      ErrorKind::kUsage,
+      fmt::format("unknown loss '{}'.{} Set ‘loss’ to logistic, sigmoid, squared, huber, "
+                  "huber:THRESHOLD, phase-retrieval or phase-retrieval:THRESHOLD.",
+                  text,
+                  did_you_mean(text.substr(0, text.find(':')),
+                               {"logistic", "sigmoid", "squared", "huber", "phase-retrieval"})));
 }
 
 std::string to_string(const LossSpec& loss) {

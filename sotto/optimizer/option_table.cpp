@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/nearest.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/core/option_names.hpp"
 
@@ -128,8 +129,11 @@ Expected<void> OptionList::parse(const GivenOptions& given, void* options) const
     };
     if (const auto* words = std::get_if<Words>(&entry->field)) {
       const auto found = std::find(words->names.begin(), words->names.end(), text);
-      if (found == words->names.end())
-        return refused(name, "must be one of " + entry->info.type, quoted);
+      if (found == words->names.end()) {
+        auto refusal = refused(name, "must be one of " + entry->info.type, quoted);
+        refusal.value().message += did_you_mean(text, words->names);
+        return refusal;
+      }
       words->slot.store(options, static_cast<std::size_t>(found - words->names.begin()));
     } else if (const auto* whole = std::get_if<Slot<std::int64_t>>(&entry->field)) {
       SOTTO_TRY(set_number(*whole));

@@ -60,6 +60,10 @@ const std::vector<MethodInfo>& methods();
 /// By name; an unknown one is a usage error that lists the known ones.
 Expected<const MethodInfo*> find_method(std::string_view name);
 
+/// That the method has every option that was given; a usage error names the method, what it has,
+/// and whose the option is.
+Expected<void> check_options(const MethodInfo& method, const GivenOptions& given);
+
 /// Other names of an option: short ones, and those that users of other tools know.
 std::vector<std::string> aliases_of(std::string_view option);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sotto/core/nearest.hpp"
 #include "sotto/privacy/accountant/gaussian.hpp"
 #include "sotto/privacy/accountant/pld.hpp"
 #include "sotto/privacy/accountant/rdp.hpp"
@@ -56,14 +57,16 @@ const std::vector<const Accountant*>& accountants() {
 }
 
 Expected<const Accountant*> find_accountant(std::string_view name) {
-  std::string known;
+  std::vector<std::string> known;
   for (const Accountant* accountant : accountants()) {
     if (accountant->name() == name) return accountant;
-    if (!known.empty()) known += ", ";
-    known += accountant->name();
+    known.emplace_back(accountant->name());
   }
   return fail(ErrorKind::kUsage,
-              fmt::format("unknown accountant '{}'. Use one of: {}.", name, known));
+              fmt::format("unknown accountant '{}'.{} Use one of: {}.",
+                          name,
+                          did_you_mean(name, known),
+                          fmt::join(known, ", ")));
 }
 
 namespace {

@@ -29,18 +29,36 @@ double sampler_delta(std::int64_t samples, double epsilon) {
   return (1 + std::exp(epsilon)) * static_cast<double>(samples) * kNoiseDistance;
 }
 
+namespace {
+
+/// Says which epsilon would do: the one at which half of delta remains.
+tl::unexpected<Error> out_of_reach(const Target& target, std::int64_t samples) {
+  const double share = target.delta / (2 * static_cast<double>(samples) * kNoiseDistance) - 1;
+  const std::string why = fmt::format(
+      "the {} random numbers of its noise are a computer's, and each may differ from "
+      "ideal noise by 2^-60, which counts e^epsilon-fold against delta",
+      samples);
+  if (!(share > 1))
+    return fail(ErrorKind::kBudget,
+                fmt::format("delta {} is too small for this run: {}. Use a larger ‘delta’ or fewer "
+                            "steps.",
+                            target.delta,
+                            why));
+  const std::string most = text_down(std::log(share), 3);
+  return fail(ErrorKind::kBudget,
+              fmt::format("epsilon {} is more than this run can promise at delta {}. Give ‘epsilon "
+                          "{}’ or less, or a larger ‘delta’. Why there is a limit: {}.",
+                          target.epsilon,
+                          target.delta,
+                          most,
+                          why));
+}
+
+}  // namespace
+
 Expected<Target> ideal_target(const Target& target, std::int64_t samples) {
   const double remaining = target.delta - sampler_delta(samples, target.epsilon);
-  if (!(remaining > 0))
-    return fail(
-        ErrorKind::kBudget,
-        fmt::format("delta {} is too small for {} noise samples at epsilon {}: their distance "
-                    "from the ideal law (2^-60 each) already costs {}. Use a larger ‘delta’ "
-                    "or fewer steps.",
-                    target.delta,
-                    samples,
-                    target.epsilon,
-                    text_up(sampler_delta(samples, target.epsilon), 3)));
+  if (!(remaining > 0)) return out_of_reach(target, samples);
   return Target{target.epsilon, remaining};
 }
 

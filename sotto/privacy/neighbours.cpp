@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sotto/core/check.hpp"
+#include "sotto/core/nearest.hpp"
 
 namespace sotto {
 
@@ -24,10 +25,12 @@ Expected<Relation> parse_relation(std::string_view text) {
        {Relation::kZeroOut, Relation::kReplaceOne, Relation::kAddRemove}) {
     if (text == to_string(relation)) return relation;
   }
-  return fail(ErrorKind::kUsage,
-              fmt::format("unknown neighbouring relation '{}'. Use zero-out (one record may become "
-                          "a null), replace-one or add-remove.",
-                          text));
+  return fail(
+      ErrorKind::kUsage,
+      fmt::format("unknown neighbouring relation '{}'.{} Use zero-out (one record may become "
+                  "a null), replace-one or add-remove.",
+                  text,
+                  did_you_mean(text, {"zero-out", "replace-one", "add-remove"})));
 }
 
 double sum_sensitivity(Relation relation, double clip_radius) {

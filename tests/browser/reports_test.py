@@ -124,7 +124,7 @@ def make_pages(sotto, work):
             for i in range(400):
                 x = 0.1 * (i % 10)
                 file.write(f"{'+1' if i % 2 else '-1'} 1:{0.8 if i % 2 else -0.7} 2:{x:.3f} 3:{0.3 - x:.3f}\n")
-    common = ["--dim", "3", "--row-norm", "1", "-q", "train.svm", "model.json"]
+    common = ["--again", "--dim", "3", "--row-norm", "1", "-q", "train.svm", "model.json"]
     budget = ["--epsilon", "1", "--delta", "1e-4"]
     test = ["--test", "test.svm"]
     run(sotto, "train", *budget, *test, "--record", "run.json", "--report", "run.html", *common)

@@ -112,7 +112,7 @@ TEST(VerifyCommand, ARealRunHoldsAndItsEditedRecordDoesNot) {
                             record,
                             "-q",
                             data,
-                            dir.file("model.json")});
+                            dir.file(method + ".model")});
     ASSERT_EQ(run.code, 0) << run.err;
     const auto good = sotto({"verify", record});
     EXPECT_EQ(good.code, 0) << good.out << good.err;

@@ -173,6 +173,7 @@ TEST_F(Checkpoints, ANetworkGoesOnToTheSameModel) {
   ASSERT_EQ(sotto(line({})).code, 0);
   const auto whole = model();
   fs::remove(model_);
+  fs::remove(model_ + ".journal");
   const auto first = stopped(line({"--checkpoint", checkpoint_, "--every 50"}), "INT");
   ASSERT_EQ(first.code, 130) << first.err;
   const auto other =

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 class Constraints : public ::testing::Test {
  protected:
   CommandResult train(const Words& more) const {
-    return sotto("train --epsilon 1 --delta 1e-4 --row-norm 1 --dim 2 --seed 1" + more +
+    return sotto("train --again --epsilon 1 --delta 1e-4 --row-norm 1 --dim 2 --seed 1" + more +
                  Words{data_, model_});
   }
   std::vector<double> weights() const {

@@ -252,7 +252,7 @@ TEST(Seeds, AreMarkedByEveryVerbThatPrintsAnEpsilon) {
     expect_marked(planned.out + planned.err, "train --dry-run");
     const auto as_json = [](const Words& command) { return sotto(command + "--json").out; };
     expect_not_in_earnest(as_json(dry), "train --dry-run --json");
-    expect_not_in_earnest(as_json(words), "train --json");
+    expect_not_in_earnest(as_json(words + "--again"), "train --json");
     const Words account = {"account --journal", dir.file("m.journal")};
     expect_marked(sotto(account).out, "account");
     expect_not_in_earnest(as_json(account), "account --json");

@@ -179,7 +179,7 @@ TEST(CutBack, AJournalThatWasCutBackIsFound) {
   // A second run, and then the first one's journal again as it was before.
   const std::string path = dir.file("model.json.journal");
   const std::string before = TempDir::read(path);
-  Files second = trained(dir, {"--method dp-sgd --epsilon 1 --steps 30"});
+  Files second = trained(dir, {"--again --method dp-sgd --epsilon 1 --steps 30"});
   ASSERT_FALSE(found(second));
   dir.write("old.journal", before);
   second.journal = read_whole_journal(dir.file("old.journal")).value();

@@ -99,7 +99,8 @@ TEST(LostLines, AModelOfTheSameNameElsewhereHasItsOwnJournal) {
     EXPECT_EQ(sotto(train(dir, model, {"--steps 3 --record", dir.file("r.json")})).code, 0);
   // Unless the record's run is in no journal.
   fs::remove(dir.file("b/m.json.journal"));
-  EXPECT_EQ(sotto(train(dir, "a/m.json", {"--steps 3 --record", dir.file("r.json")})).code, 3);
+  EXPECT_EQ(sotto(train(dir, "a/m.json", {"--again --steps 3 --record", dir.file("r.json")})).code,
+            3);
 }
 
 TEST(LostLines, AModelWithoutAPlaceIsReplaced) {
@@ -110,9 +111,9 @@ TEST(LostLines, AModelWithoutAPlaceIsReplaced) {
   auto model = nlohmann::json::parse(TempDir::read(dir.file("m.json")));
   model["privacy"].erase("journal");  // as version 0.1 wrote it
   dir.write("m.json", model.dump());
-  EXPECT_EQ(sotto(words).code, 0);
+  EXPECT_EQ(sotto(words + "--overwrite").code, 0);
   dir.write("other.json", "not a model");
-  EXPECT_EQ(sotto(train(dir, "other.json", {"--steps 3"})).code, 0);
+  EXPECT_EQ(sotto(train(dir, "other.json", {"--overwrite --steps 3"})).code, 0);
 }
 
 std::string name_of(const TempDir& dir, const std::string& model) {
@@ -212,7 +213,8 @@ TEST(TwoRuns, OneAfterTheOtherReplacesItsRecord) {
   const TempDir dir;
   std::string before;
   for (const char* steps : {"3", "4"}) {
-    const auto words = train(dir, "m.json", {"--steps", steps, "--record", dir.file("r.json")});
+    const auto words =
+        train(dir, "m.json", {"--again --steps", steps, "--record", dir.file("r.json")});
     const auto run = sotto(words);
     EXPECT_EQ(run.code, 0) << run.err;
     const std::string now = TempDir::read(dir.file("r.json"));

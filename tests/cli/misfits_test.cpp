@@ -201,7 +201,7 @@ TEST_F(Misfit, LabelsOfNpyIdxAndCifar) {
 TEST_F(Misfit, AMethodThatInfersIsTold) {
   const std::string data = dir_.write("a.svm", joined("", kLibsvmRows, ""));
   const auto train = [&] {
-    return seen(sotto({"train --method gd --steps 3", data, dir_.file("m.json")}));
+    return seen(sotto({"train --overwrite --method gd --steps 3", data, dir_.file("m.json")}));
   };
   const Seen usual = train();
   ASSERT_EQ(usual.code, 0) << usual.err;

@@ -105,7 +105,7 @@ TEST(Network, TheSameSeedsGiveTheSameModelForAnyThreads) {
     const std::string model = images.dir.file("model.json");
     const auto run = sotto({"train --model",
                             net,
-                            "--method dp-srm --epsilon 3 --delta 1e-3 --seed 4 --steps 5 "
+                            "--again --method dp-srm --epsilon 3 --delta 1e-3 --seed 4 --steps 5 "
                             "--expected-batch 50 --threads",
                             threads,
                             images.path,
@@ -126,7 +126,7 @@ TEST(Network, EveryMethodForNetworksRuns) {
                                     {"--method dp-sgd --steps 3 --clip-quantile 0.5"},
                                     {"--method dp-sgd --steps 3 --neighbours replace-one"}};
   for (const auto& each : cases) {
-    const auto run = sotto("train --model mlp:8 --epsilon 3 --delta 1e-3 -q" + each +
+    const auto run = sotto("train --again --model mlp:8 --epsilon 3 --delta 1e-3 -q" + each +
                            Words{images.path, images.dir.file("model.json")});
     EXPECT_EQ(run.code, 0) << each[1] << ": " << run.err;
   }

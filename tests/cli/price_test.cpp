@@ -57,7 +57,7 @@ TEST_F(Prices, AnAdaptiveRunCostsItsFiltersBudget) {
 
 TEST_F(Prices, ADamagedJournalIsRefusedWithItsLine) {
   ASSERT_EQ(train({"--epsilon 8 --steps 10"}).code, 0);
-  ASSERT_EQ(train({"--epsilon 0.5 --steps 10"}).code, 0);
+  ASSERT_EQ(train({"--again --epsilon 0.5 --steps 10"}).code, 0);
   const std::string path = model_ + ".journal";
   std::string text = TempDir::read(path);
   const std::size_t second = text.find("\"open\"", text.find("\"close\""));
@@ -177,7 +177,7 @@ TEST_F(Prices, NothingThatAPrivateRunLeavesTellsTheTime) {
   EXPECT_THAT(TempDir::read(page), AllOf(Not(HasSubstr("UTC")), Not(HasSubstr("training time"))));
   EXPECT_THAT(run.out + run.err, AllOf(Not(HasSubstr("seconds")), Not(HasSubstr("a second"))));
 
-  const auto unsafe = train({"--epsilon 1 --steps 50 --unsafe-diagnostics"});
+  const auto unsafe = train({"--again --epsilon 1 --steps 50 --unsafe-diagnostics"});
   EXPECT_THAT(unsafe.err, HasSubstr("NOT private: loaded in"));
   EXPECT_THAT(unsafe.out, Not(HasSubstr("loaded in")));
 }
@@ -194,10 +194,10 @@ TEST_F(Prices, TestRowsAreNeverTheTrainingRows) {
   }
   EXPECT_EQ(train({"--method gd --test", data_}).code, 0) << "claims nothing";
   const std::string other = dir_.write("test.svm", small_libsvm(40));
-  ASSERT_EQ(train({"--epsilon 1 --test", other}).code, 0);
+  ASSERT_EQ(train({"--overwrite --epsilon 1 --test", other}).code, 0);
   EXPECT_EQ(record()["privacy"]["test_declared_public"], true);
   EXPECT_EQ(json::parse(TempDir::read(model_))["privacy"]["test_declared_public"], true);
-  ASSERT_EQ(train({"--epsilon 1"}).code, 0);
+  ASSERT_EQ(train({"--again --epsilon 1"}).code, 0);
   EXPECT_EQ(record()["privacy"]["test_declared_public"], false);
 }
 

@@ -22,7 +22,7 @@ using ::testing::Not;
 class Report : public ::testing::Test {
  protected:
   CommandResult train(const Words& more, const std::string& prefix = "") const {
-    return sotto("train --epsilon 1 --delta 1e-4 --row-norm 1 --dim 2 -q" + more +
+    return sotto("train --epsilon 1 --delta 1e-4 --row-norm 1 --dim 2 -q --again" + more +
                      Words{data_, dir_.file("model.json")},
                  prefix);
   }
@@ -186,7 +186,7 @@ std::string on_a_terminal(const Words& arguments, const char* terminal) {
 
 TEST_F(Report, ATerminalShowsTheRunLive) {
   const Words command = {
-      "train --epsilon 1 --delta 1e-4 --row-norm 1 --dim 2", data_, dir_.file("m.json")};
+      "train --again --epsilon 1 --delta 1e-4 --row-norm 1 --dim 2", data_, dir_.file("m.json")};
   const std::string shown = on_a_terminal(command, "xterm");
   EXPECT_THAT(shown,
               AllOf(HasSubstr("dp-gd [##"),

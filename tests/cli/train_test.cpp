@@ -66,16 +66,16 @@ TEST_F(Train, JsonHasWhatScriptsNeed) {
 TEST_F(Train, ASeedRepeatsForAnyNumberOfThreadsAndNoSeedDoesNot) {
   ASSERT_EQ(sotto(command({"--seed 3 --threads 1"})).code, 0);
   const auto first = model()["weights"];
-  ASSERT_EQ(sotto(command({"--seed 3 --threads 4"})).code, 0);
+  ASSERT_EQ(sotto(command({"--again --seed 3 --threads 4"})).code, 0);
   EXPECT_EQ(model()["weights"], first);
-  ASSERT_EQ(sotto(command()).code, 0);
+  ASSERT_EQ(sotto(command({"--again"})).code, 0);
   EXPECT_NE(model()["weights"], first);
 }
 
 TEST_F(Train, EveryMethodAndRelation) {
   for (const std::string method : {"dp-gd", "dp-sgd", "gd", "sgd"})
     for (const std::string relation : {"zero-out", "replace-one", "add-remove"}) {
-      Words more = {"--method", method, "--neighbours", relation, "--json"};
+      Words more = {"--method", method, "--neighbours", relation, "--again --json"};
       if (relation == "add-remove") more += "--public-n 210";
       const auto run = sotto(command(more));
       ASSERT_EQ(run.code, 0) << method << " " << relation << ": " << run.err;
@@ -131,7 +131,7 @@ TEST_F(Train, AConfigFileEqualsFlags) {
       dir_.write("run.toml", "epsilon = 1\ndelta = 1e-4\nrow-norm = 1\ndim = 2\nseed = 3\n");
   ASSERT_EQ(sotto({"train --config", config, data_, model_}).code, 0);
   const auto by_file = model()["weights"];
-  ASSERT_EQ(sotto(command({"--seed 3"})).code, 0);
+  ASSERT_EQ(sotto(command({"--again --seed 3"})).code, 0);
   EXPECT_EQ(model()["weights"], by_file);
 }
 

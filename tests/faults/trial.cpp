@@ -102,7 +102,8 @@ Trial::Trial(std::string method) : method_(std::move(method)) {
 }
 
 Words Trial::train() const {
-  Words words = {"train --method",
+  // Whatever a fault left behind: what has no state to resume is paid for again.
+  Words words = {"train --again --method",
                  method_ == "network" ? "dp-sgd" : method_,
                  "--delta 1e-5 --dim 2 --threads 1 --quiet --record",
                  file("run.json"),

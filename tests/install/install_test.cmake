@@ -22,6 +22,14 @@ if(NOT installed STREQUAL listed)
   message(FATAL_ERROR "installed are ${installed}, but listed ${listed}")
 endif()
 
+# Made by the program from its own tables.
+foreach(file man/man1/sotto.1 man/man1/sotto-train.1 man/man1/sotto-data-fetch.1 bash-completion/completions/sotto
+             zsh/site-functions/_sotto fish/vendor_completions.d/sotto.fish)
+  if(NOT EXISTS ${WORK_DIR}/prefix/share/${file})
+    message(FATAL_ERROR "share/${file} is not installed")
+  endif()
+endforeach()
+
 # What only the build of Sotto needs is out of the consumers' reach.
 run(${CONSUMER_CMAKE} -S ${CONSUMER_DIR} -B ${WORK_DIR}/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix
     -DEXAMPLES=${SOTTO_SOURCE_DIR}/examples -DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON

@@ -19,8 +19,8 @@ TEST(A9a, MeanTestObjectiveOverTwentySeedsBeatsTheBestPublishedPrivateFigure) {
   double sum = 0;
   double square = 0;
   for (int seed = 0; seed < 20; ++seed) {
-    const auto run = sotto(Words{"train --json --seed", std::to_string(seed)} + a9a_words() +
-                           dir.file("model.json"));
+    const auto run = sotto(Words{"train --again --json --seed", std::to_string(seed)} +
+                           a9a_words() + dir.file("model.json"));
     ASSERT_EQ(run.code, 0) << run.err;
     const double objective = nlohmann::json::parse(run.out)["test"]["objective"].get<double>();
     sum += objective;
@@ -43,7 +43,7 @@ TEST(A9a, CertifiedGapsHoldTheTruthAtTheDefaults) {
     int covered = 0;
     for (int seed = 0; seed < kRuns; ++seed) {
       const auto run = sotto(
-          {"train --method",
+          {"train --again --method",
            method,
            "--constraint l1:5 --row-max 1 --row-norm 3.7417 --certificate-share 0.1 --epsilon 0.5 "
            "--delta 1e-5 --neighbours replace-one --dim 123 --unsafe-diagnostics --json --seed",

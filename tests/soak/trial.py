@@ -254,7 +254,8 @@ class Sotto:
 
     def train(self, words, files, rows, extra=(), threads=1):
         words = [*words, "--dim", str(DIMENSION), "--threads", str(threads)]
-        outputs = ["--checkpoint", files.checkpoint, "--resume", "--record", files.record]
+        # Killed before its first checkpoint, or after its end, a run is paid for again.
+        outputs = ["--again", "--checkpoint", files.checkpoint, "--resume", "--record", files.record]
         return [*self.prefix, "train", *words, *outputs, *extra, rows, files.model]
 
     def ask(self, words):

@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "completion.hpp"
+#include "exit_codes.hpp"
+#include "man_page.hpp"
+#include "printer.hpp"
+#include "sotto/core/file.hpp"
+#include "verbs.hpp"
+
+namespace sotto::app {
+namespace {
+
+Expected<void> write(const std::string& folder, const std::string& name, const std::string& text) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    return fail(ErrorKind::kIo,
+                fmt::format("can't make the folder {}: {}.", folder, error.message()));
+  return write_file_atomically(folder + "/" + name, text);
+}
+
+Expected<void> write_pages(const Verb& verb, const std::string& folder) {
+  SOTTO_TRY(write(folder, man_name(verb) + ".1", man_page(verb)));
+  for (const auto& each : verb.subcommands()) SOTTO_TRY(write_pages(*each, folder));
+  return {};
+}
+
+/// All that is installed beside the program.
+Expected<void> write_all(const Verb& program, const std::string& share) {
+  SOTTO_TRY(write_pages(program, share + "/man/man1"));
+  const auto write_completion = [&](const char* shell, const char* place, const char* name) {
+    return completion(shell, program).and_then([&](const std::string& script) {
+      return write(share + "/" + place, name, script);
+    });
+  };
+  SOTTO_TRY(write_completion("bash", "bash-completion/completions", "sotto"));
+  SOTTO_TRY(write_completion("zsh", "zsh/site-functions", "_sotto"));
+  return write_completion("fish", "fish/vendor_completions.d", "sotto.fish");
+}
+
+}  // namespace
+
+Action add_help(Verb& app) {
+  auto* verb = app.add_subcommand("help", "what a verb does, with its options");
+  struct Arguments {
+    std::vector<std::string> words;
+    bool man = false;
+    std::string share;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  verb->add_words("VERB", arguments->words, "e.g. train, or data fetch");
+  verb->add_flag("--man", arguments->man, "as a man page (troff), with the options of all methods");
+  verb->add_folder("--share",
+                   arguments->share,
+                   "write all man pages and completions into this folder, as they are installed");
+  verb->footer(R"(
+  sotto help data fetch
+  sotto help --man train | man -l -)");
+  return [arguments, &app]() -> Expected<int> {
+    if (!arguments->share.empty()) {
+      SOTTO_TRY(write_all(app, arguments->share));
+      return kSuccess;
+    }
+    SOTTO_ASSIGN(const Verb* meant, app.find(arguments->words));
+    if (arguments->man) {
+      print_text(man_page(*meant));
+      return kSuccess;
+    }
+    SOTTO_ASSIGN(const std::string text, meant->help());
+    print_text(text);
+    return kSuccess;
+  };
+}
+
+Action add_completion(Verb& app) {
+  auto* verb = app.add_subcommand("completion", "a script that lets a shell complete commands");
+  auto shell = std::make_shared<std::string>();
+  verb->add_word("SHELL", *shell, "bash, zsh or fish").required();
+  verb->offer("SHELL", completion_shells());
+  verb->footer(R"(
+For this session, and for all later ones:
+
+  source <(sotto completion bash)
+  sotto completion bash > ~/.local/share/bash-completion/completions/sotto
+  sotto completion zsh > "${fpath[1]}/_sotto"
+  sotto completion fish > ~/.config/fish/completions/sotto.fish)");
+  return [shell, &app]() -> Expected<int> {
+    SOTTO_ASSIGN(const std::string script, completion(*shell, app));
+    print_text(script);
+    return kSuccess;
+  };
+}
+
+}  // namespace sotto::app

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "sotto/core/error.hpp"
+#include "verb.hpp"
+
+namespace sotto::app {
+
+/// `--again` and `--overwrite` of `train`: whether a run may be paid for, and its model be written,
+/// where an earlier one's are. A journal stands for its model, so that paying again replaces that,
+/// too.
+struct ExistingFiles {
+  bool again = false;
+  bool overwrite = false;
+
+  void add_to(Verb& verb);
+  /// Before rows are opened, and before anything is charged: kUsage, with what was spent and what
+  /// to type. Not for a run that is resumed.
+  Expected<void> check(const std::string& model_path,
+                       const std::string& journal_key,
+                       bool is_private) const;
+};
+
+}  // namespace sotto::app

@@ -1,0 +1,177 @@
+// What is there already: neither a model nor a budget is lost by training twice.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/command.hpp"
+
+namespace sotto::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ExistingFiles : public ::testing::Test {
+ protected:
+  CommandResult train(const Words& more, const std::string& model = "model.json") const {
+    return sotto("train --delta 1e-5 --dim 2 --row-norm 1" + more +
+                 Words{dir_.file("rows.svm"), dir_.file(model)});
+  }
+  std::string model() const { return TempDir::read(dir_.file("model.json")); }
+  std::string journal() const { return TempDir::read(dir_.file("model.json.journal")); }
+
+  TempDir dir_;
+  std::string rows_ = dir_.write("rows.svm", small_libsvm());
+};
+
+TEST_F(ExistingFiles, AModelIsKeptUnlessItMayBeReplaced) {
+  ASSERT_EQ(train({"--method gd --steps 5"}).code, 0);
+  const std::string before = model();
+  fs::remove(rows_);
+  const auto refused = train({"--method gd --steps 20"});
+  EXPECT_EQ(refused.code, 2) << "before the rows are opened";
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("model.json exists"), HasSubstr("give --overwrite")));
+  EXPECT_EQ(model(), before);
+  dir_.write("rows.svm", small_libsvm());
+  EXPECT_EQ(train({"--method gd --steps 20 --overwrite"}).code, 0);
+  EXPECT_NE(model(), before);
+}
+
+TEST_F(ExistingFiles, WhateverItIs) {
+  dir_.write("model.json", "a letter");
+  EXPECT_EQ(train({"--epsilon 1"}).code, 2);
+  EXPECT_EQ(model(), "a letter");
+  EXPECT_FALSE(fs::exists(dir_.file("model.json.journal"))) << "nothing is charged";
+  EXPECT_EQ(train({"--epsilon 1 --overwrite"}).code, 0);
+}
+
+TEST_F(ExistingFiles, ARunThatTheJournalHoldsIsPaidForAgainOnlyIfAsked) {
+  ASSERT_EQ(train({"--epsilon 1"}).code, 0);
+  const std::string paid = journal(), first = model();
+  fs::remove(rows_);
+  for (const Words& more : {Words{"--epsilon 1"}, Words{"--epsilon 1 --overwrite"}}) {
+    const auto refused = train(more);
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err,
+                AllOf(HasSubstr("model.json.journal already holds a run, epsilon 1 at delta 1e-05"),
+                      HasSubstr("give --again")));
+  }
+  EXPECT_EQ(journal(), paid) << "nothing is charged";
+  dir_.write("rows.svm", small_libsvm());
+  ASSERT_EQ(train({"--epsilon 1 --again"}).code, 0);
+  EXPECT_NE(model(), first);
+  const auto refused = train({"--epsilon 1"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr("already holds 2 runs, epsilon 1."),
+                    HasSubstr("in all if planned together")));
+  EXPECT_EQ(train({"--epsilon 1"}, "another.json").code, 0);
+}
+
+/// The model was moved away: what it cost is still spent.
+TEST_F(ExistingFiles, AJournalWithoutItsModelCounts) {
+  ASSERT_EQ(train({"--epsilon 1"}).code, 0);
+  fs::remove(dir_.file("model.json"));
+  EXPECT_EQ(train({"--epsilon 1"}).code, 2);
+  EXPECT_EQ(train({"--epsilon 1 --again"}).code, 0);
+}
+
+/// What is lost is said first: no flag helps.
+TEST_F(ExistingFiles, AJournalThatLostLinesIsRefusedAsSuch) {
+  ASSERT_EQ(train({"--epsilon 1"}).code, 0);
+  fs::remove(dir_.file("model.json.journal"));
+  for (const Words& more :
+       {Words{"--epsilon 1"}, Words{"--epsilon 1 --overwrite"}, {"--epsilon 1 --again"}})
+    EXPECT_EQ(train(more).code, 3) << more.back();
+}
+
+TEST_F(ExistingFiles, ARunIsResumedWithoutBeingAskedFor) {
+  const Words checkpoint = {"--epsilon 1 --checkpoint", dir_.file("run.ckpt"), "--resume"};
+  ASSERT_EQ(train(checkpoint).code, 0) << "the first time it starts";
+  const auto finished = train(checkpoint);
+  EXPECT_EQ(finished.code, 2) << "the checkpoint is gone, and the run was paid for";
+  EXPECT_THAT(finished.err, HasSubstr("give --again"));
+}
+
+TEST_F(ExistingFiles, SeveralJournalsArePricedTogether) {
+  ASSERT_EQ(train({"--noise-multiplier 6 --steps 4"}, "a.json").code, 0);
+  ASSERT_EQ(train({"--noise-multiplier 8 --steps 9"}, "b.json").code, 0);
+  const auto run =
+      sotto({"account --json --journal", dir_.file("a.json.journal"), dir_.file("b.json.journal")});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto json = nlohmann::json::parse(run.out);
+  ASSERT_EQ(json["runs"].size(), 2u);
+  EXPECT_EQ(json["runs"][1]["journal"], dir_.file("b.json.journal"));
+  EXPECT_EQ(json["together"]["runs"], 2);
+  EXPECT_EQ(json["together"]["delta"], 1e-5);
+  EXPECT_THAT(json["together"]["assumes"].get<std::string>(), HasSubstr("no guarantee"));
+  // One Gaussian with 1 / sqrt(4/36 + 9/64).
+  const auto one = sotto(
+      {"account --event gaussian(1.9930915164897596) --neighbours zero-out --delta 1e-5 --json"});
+  const double expected =
+      nlohmann::json::parse(one.out)["accountants"][0]["epsilon_upper"].get<double>();
+  EXPECT_NEAR(json["together"]["epsilon_upper"].get<double>(), expected, 1e-6);
+  const auto text =
+      sotto({"account --journal", dir_.file("a.json.journal"), dir_.file("b.json.journal")});
+  EXPECT_THAT(
+      text.out,
+      AllOf(HasSubstr("together: epsilon "), HasSubstr("2 runs"), HasSubstr("no guarantee")));
+  EXPECT_THAT(sotto({"account --journal", dir_.file("a.json.journal")}).out,
+              Not(HasSubstr("together")));
+}
+
+TEST_F(ExistingFiles, RunsUnderDifferentRelationsHaveNoTotal) {
+  ASSERT_EQ(train({"--epsilon 1"}).code, 0);
+  ASSERT_EQ(train({"--epsilon 1 --neighbours replace-one --again"}).code, 0);
+  const auto text = sotto({"account --journal", dir_.file("model.json.journal")});
+  EXPECT_EQ(text.code, 0);
+  EXPECT_THAT(text.out, AllOf(HasSubstr("together: not told"), HasSubstr("replace-one")));
+  const auto refused = train({"--epsilon 1"});
+  EXPECT_THAT(refused.err, HasSubstr("already holds 2 runs. To pay again"));
+}
+
+TEST(Demo, MayBeRepeated) {
+  const TempDir dir;
+  for (int time = 0; time < 2; ++time) {
+    const auto run = sotto({"demo --out", dir.file("demo")});
+    EXPECT_EQ(run.code, 0) << run.err;
+    EXPECT_EQ(run.out.find("--again") != run.out.npos, time == 1);
+  }
+}
+
+/// Words, and an epsilon that works.
+TEST(LargeEpsilon, IsRefusedWithTheLargestThatWorks) {
+  const TempDir dir;
+  const std::string rows = dir.write("rows.svm", small_libsvm());
+  const auto train = [&](const std::string& epsilon) {
+    return sotto({"train --delta 1e-6 --dim 2 --row-norm 1 --steps 100 --epsilon",
+                  epsilon,
+                  rows,
+                  dir.file("model.json")});
+  };
+  for (const char* epsilon : {"30", "50", "1000"}) {
+    const auto refused = train(epsilon);
+    EXPECT_EQ(refused.code, 4) << refused.err;
+    EXPECT_THAT(refused.err,
+                AllOf(HasSubstr("is more than this run can promise at delta 1e-06"),
+                      HasSubstr("Why there is a limit"),
+                      Not(HasSubstr("inf"))));
+    const std::string marker = "Give --epsilon ";
+    const std::size_t at = refused.err.find(marker);
+    ASSERT_NE(at, refused.err.npos);
+    const std::size_t begin = at + marker.size();
+    const std::string most = refused.err.substr(begin, refused.err.find(' ', begin) - begin);
+    const auto run = sotto({"train --dry-run --public-n 200 --delta 1e-6 --dim 2 --row-norm 1",
+                            "--steps 100 --epsilon",
+                            most});
+    EXPECT_EQ(run.code, 0) << most << run.err;
+  }
+}
+
+}  // namespace
+}  // namespace sotto::testing
