@@ -235,10 +235,11 @@ Action add_train(Verb& app) {
   verb->add_input("--config",
                   a->config,
                   "a TOML file with the same options, e.g. epsilon = 1; the command line wins");
-  a->data.add_rows(*verb,
-                   "DATA",
-                   a->data_path,
-                   "training data: LIBSVM, CSV with --schema, FEATURES.npy,LABELS.npy, IDX or CIFAR; also .gz");
+  a->data.add_rows(
+      *verb,
+      "DATA",
+      a->data_path,
+      "training data: LIBSVM, CSV with --schema, FEATURES.npy,LABELS.npy, IDX or CIFAR; also .gz");
   verb->add_output("MODEL", a->model_path, "model file to write (JSON)");
   verb->writes("the journal", [a = a.get()]() -> std::vector<std::string> {
     if (a->model_path.empty()) return {};
