@@ -200,7 +200,8 @@ Expected<void> check_is_ours(const std::string& folder,
   for (const StudySpec* spec : specs) {
     const std::string base = fmt::format("{}/{}", folder, spec->name);
     SOTTO_ASSIGN(const bool begun, file_exists(base + ".cells.jsonl"));
-    if (begun && kind_at(base + ".cells.jsonl") == FileKind::kOther) continue;
+    SOTTO_ASSIGN(const FileKind cells, kind_at(base + ".cells.jsonl"));
+    if (begun && cells == FileKind::kOther) continue;
     for (const char* suffix : {".json", ".csv", ".html", ".cells.jsonl"}) {
       SOTTO_ASSIGN(const bool there, file_exists(base + suffix));
       if (there && !made_here(base))

@@ -312,7 +312,8 @@ FileKind kind_written(const std::string& what) {
 /// again when it replaces a file; here it costs nothing yet.
 Expected<void> check_kept(const std::vector<NamedPath>& written) {
   for (const auto& [what, path] : written) {
-    const FileKind there = path.empty() ? FileKind::kOther : kind_at(path);
+    if (path.empty()) continue;
+    SOTTO_ASSIGN(const FileKind there, kind_at(path));
     if (there == FileKind::kOther || there == kind_written(what)) continue;
     return fail(ErrorKind::kUsage,
                 fmt::format("{} would replace {}, which is {}: {}. Choose another path.",

@@ -206,8 +206,10 @@ Expected<void> check_owner(const std::string& path, const struct stat& target) {
 Expected<void> check_replaceable(const std::string& path,
                                  const std::string& target,
                                  const std::string& temporary) {
-  const FileKind there = kind_at(target);
-  if (there == FileKind::kOther || there == kind_at(temporary)) return {};
+  SOTTO_ASSIGN(const FileKind there, kind_at(target));
+  if (there == FileKind::kOther) return {};
+  SOTTO_ASSIGN(const FileKind written, kind_at(temporary));
+  if (there == written) return {};
   return io_error(fmt::format("can't write {}: it is {}, and {}. Name another path.",
                               path,
                               called(there),

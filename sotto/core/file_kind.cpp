@@ -1,7 +1,12 @@
 #include "sotto/core/file_kind.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
 
 #include "sotto/core/file.hpp"
 #include "sotto/core/file_system.hpp"
@@ -12,23 +17,34 @@ namespace {
 /// Members that tell a kind stand before weights and curves, also where a tool sorted them.
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
-std::string beginning_of(const std::string& path) {
+Expected<std::string> beginning_of(const std::string& path) {
   FileSystem& system = file_system();
-  const OpenFile file(system.open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0));
+  const auto unseen = [&] {
+    return fail(
+        ErrorKind::kIo,
+        fmt::format(
+            "can't look at what is in {}: {}. Name another path.", path, std::strerror(errno)));
+  };
   struct stat facts {};
-  if (file.descriptor() < 0 || system.stat(file.descriptor(), facts) != 0 ||
-      !S_ISREG(facts.st_mode))
-    return "";
+  if (system.stat(path.c_str(), facts) != 0)
+    return errno == ENOENT || errno == ENOTDIR ? Expected<std::string>("") : unseen();
+  if (!S_ISREG(facts.st_mode)) return "";
+  OpenFile file(
+      retried([&] { return system.open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0); }));
+  if (file.descriptor() < 0) return unseen();
   std::string text;
   for (std::size_t most = 64; text.size() < kMostBytes; most = kMostBytes) {
     const std::size_t before = text.size();
     text.resize(most);
-    const auto got = system.read(file.descriptor(), text.data() + before, most - before);
-    text.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
+    const auto got = retried(
+        [&] { return system.read(file.descriptor(), text.data() + before, most - before); });
+    if (got < 0) return unseen();
+    text.resize(before + static_cast<std::size_t>(got));
     // Most files are known to be none of ours by their first bytes.
-    if (got <= 0 || (!text.starts_with('{') && !text.starts_with("sotto checkpoint"))) break;
+    if (got == 0 || (!text.starts_with('{') && !text.starts_with("sotto checkpoint"))) break;
   }
-  return text;
+  errno = file.close();
+  return errno == 0 ? Expected<std::string>(std::move(text)) : unseen();
 }
 
 }  // namespace
@@ -46,7 +62,10 @@ FileKind kind_of(std::string_view beginning) {
   return FileKind::kOther;
 }
 
-FileKind kind_at(const std::string& path) { return kind_of(beginning_of(path)); }
+Expected<FileKind> kind_at(const std::string& path) {
+  SOTTO_ASSIGN(const std::string beginning, beginning_of(path));
+  return kind_of(beginning);
+}
 
 const char* called(FileKind kind) {
   switch (kind) {

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
+
+#include "sotto/core/error.hpp"
 
 namespace sotto {
 
@@ -11,8 +12,9 @@ enum class FileKind { kOther, kJournal, kCheckpoint, kModel, kRecord };
 
 /// By how a file begins, whoever wrote it and however its members are ordered.
 FileKind kind_of(std::string_view beginning);
-/// Of the file at this path; kOther if there is none, or if it can't be read.
-FileKind kind_at(const std::string& path);
+/// Of the file at this path; kOther if there is none, or if it is no regular file. kIo if it can't
+/// be read: what nobody has looked at must not be replaced.
+Expected<FileKind> kind_at(const std::string& path);
 
 /// "a journal".
 const char* called(FileKind kind);

@@ -93,11 +93,12 @@ TEST(AuditCommand, Mistakes) {
   EXPECT_EQ(sotto({"audit --epsilon 1 --delta 1e-5 data.svm"}).code, 2);
   EXPECT_EQ(sotto({"audit --one-run --epsilon 1 --delta 1e-5"}).code, 2) << "no data";
   EXPECT_EQ(sotto({"audit --epsilon 1 --delta 1e-5 --roc /no/such/folder/f"}).code, 6);
-  for (const char* other : {"--seed 1", "--runs 1000", "--view final", "--roc r.csv"}) {
+  for (const Words& other :
+       std::vector<Words>{{"--seed 1"}, {"--runs 1000"}, {"--view final"}, {"--roc r.csv"}}) {
     const auto run =
         sotto(Words{"audit --one-run --journal j --epsilon 1 --delta 1e-5 d.svm"} + other);
-    EXPECT_EQ(run.code, 2) << other;
-    EXPECT_THAT(run.err, HasSubstr("belongs to audits on made-up data")) << other;
+    EXPECT_EQ(run.code, 2) << other[0];
+    EXPECT_THAT(run.err, HasSubstr("belongs to audits on made-up data")) << other[0];
   }
 }
 

@@ -90,6 +90,7 @@ Outcome Trial::run_on(FileSystem& disk, const Words& arguments) const {
     }
     outcome.released = counter.count;
   }
+  forget_stop();  // which was for the command, not for what the test reads afterwards
   ::setenv("TMPDIR", usual.c_str(), 1);
   outcome.out = TempDir::read(dir.file("out"));
   outcome.err = TempDir::read(dir.file("err"));
