@@ -15,6 +15,7 @@
 #include "printer.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/json.hpp"
+#include "sotto/core/nearest.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/core/stop.hpp"
 #include "sotto/study/citations.hpp"
@@ -135,10 +136,13 @@ Expected<std::vector<const StudySpec*>> chosen(const std::vector<StudySpec>& spe
     const std::size_t before = result.size();
     for (const auto& spec : specs)
       if (name == "all" || spec.name == name) result.push_back(&spec);
-    if (result.size() == before)
-      return fail(
-          ErrorKind::kUsage,
-          fmt::format("there is no reproduction '{}'; `sotto reproduce list` names them.", name));
+    if (result.size() > before) continue;
+    std::vector<std::string> known;
+    for (const auto& spec : specs) known.push_back(spec.name);
+    return fail(ErrorKind::kUsage,
+                fmt::format("there is no reproduction '{}'.{} `sotto reproduce list` names them.",
+                            name,
+                            did_you_mean(name, known)));
   }
   return result;
 }
