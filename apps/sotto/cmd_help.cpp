@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "completion.hpp"
@@ -58,6 +59,9 @@ Action add_help(Verb& app) {
   verb->add_folder("--share",
                    arguments->share,
                    "write all man pages and completions into this folder, as they are installed");
+  std::vector<std::string> names;
+  for (const auto& each : app.subcommands()) names.push_back(each->name());
+  verb->offer("VERB", std::move(names));
   verb->footer(R"(
   sotto help data fetch
   sotto help --man train | man -l -)");

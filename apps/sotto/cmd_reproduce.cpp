@@ -16,6 +16,7 @@
 #include "sotto/core/file.hpp"
 #include "sotto/core/file_kind.hpp"
 #include "sotto/core/json.hpp"
+#include "sotto/core/nearest.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/core/stop.hpp"
 #include "sotto/study/citations.hpp"
@@ -138,10 +139,13 @@ Expected<std::vector<const StudySpec*>> chosen(const std::vector<StudySpec>& spe
     const std::size_t before = result.size();
     for (const auto& spec : specs)
       if (name == "all" || spec.name == name) result.push_back(&spec);
-    if (result.size() == before)
-      return fail(
-          ErrorKind::kUsage,
-          fmt::format("there is no reproduction '{}'; `sotto reproduce list` names them.", name));
+    if (result.size() > before) continue;
+    std::vector<std::string> known;
+    for (const auto& spec : specs) known.push_back(spec.name);
+    return fail(ErrorKind::kUsage,
+                fmt::format("there is no reproduction '{}'.{} `sotto reproduce list` names them.",
+                            name,
+                            did_you_mean(name, known)));
   }
   return result;
 }

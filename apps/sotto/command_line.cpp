@@ -61,9 +61,9 @@ int run_verb(const std::vector<std::string>& arguments) {
                    add_data,
                    add_reproduce,
                    add_demo,
-                   add_help,
                    add_completion,
-                   add_version}) {
+                   add_version,
+                   add_help}) {
     Action action = add(app);
     verbs.emplace_back(app.subcommands().back().get(), std::move(action));
   }

@@ -121,11 +121,12 @@ std::string zsh(const Verb& program) {
           cases);
     } else {
       body = "  _arguments";
+      std::vector<std::string> arguments;
       for (const auto& option : verb->described()) {
         const std::string values =
             option.words.empty() ? "_files" : fmt::format("({})", fmt::join(option.words, " "));
         if (option.is_argument()) {
-          body += " \\\n    " + quoted(fmt::format("*:{}:{}", escaped(brief(option.help)), values));
+          arguments.push_back(fmt::format(":{}:{}", escaped(brief(option.help)), values));
           continue;
         }
         for (const auto& name : option.names)
@@ -134,13 +135,19 @@ std::string zsh(const Verb& program) {
                                                    escaped(brief(option.help)),
                                                    option.type.empty() ? "" : ":value:" + values));
       }
+      // The last one may be several.
+      for (std::size_t k = 0; k < arguments.size(); ++k)
+        body += " \\\n    " +
+                quoted((k + 1 < arguments.size() ? std::to_string(k + 1) : "*") + arguments[k]);
       body += "\n";
     }
     functions += fmt::format(
         "_sotto{}() {{\n{}}}\n", path.empty() ? "" : "_" + replaced(path, ' ', "_"), body);
   }
   return "#compdef sotto\n# zsh completion for sotto, made by `sotto completion zsh`\n" +
-         functions + "_sotto \"$@\"\n";
+         functions +
+         // As a file in a folder of functions, and when it is sourced.
+         "if [ \"$funcstack[1]\" = _sotto ]; then _sotto \"$@\"; else compdef _sotto sotto; fi\n";
 }
 
 std::string fish(const Verb& program) {

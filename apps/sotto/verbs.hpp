@@ -26,9 +26,9 @@ Action add_verify(Verb& app);
 Action add_report(Verb& app);
 Action add_demo(Verb& app);
 Action add_reproduce(Verb& app);
-/// Knows all verbs that were added, also later.
-Action add_help(Verb& app);
 Action add_completion(Verb& app);
 Action add_version(Verb& app);
+/// The last: it knows those that are there.
+Action add_help(Verb& app);
 
 }  // namespace sotto::app

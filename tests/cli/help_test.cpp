@@ -97,6 +97,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistyped{"help", "help trian", "Did you mean 'train'?"},
         Mistyped{"help_subverb", "help data fecth", "Did you mean 'fetch'?"},
         Mistyped{"help_of_method", "train --help --method dp-gdd", "Did you mean 'dp-gd'?"},
+        Mistyped{"data_set", "data fetch minst", "Did you mean 'mnist'?"},
+        Mistyped{"study", "reproduce srm-tabel2", "Did you mean 'srm-table2'?"},
         Mistyped{"shell", "completion fihs", "Did you mean 'fish'?"}),
     [](const auto& instance) { return instance.param.name; });
 
@@ -220,6 +222,7 @@ TEST(Completion, OfBash) {
   EXPECT_EQ(completed({"sotto methods dp-fw-l"}), "dp-fw-l2\ndp-fw-l1\n");
   EXPECT_EQ(completed({"sotto account --epsilon 1 --neighbours z"}), "zero-out\n");
   EXPECT_EQ(completed({"sotto completion z"}), "zsh\n");
+  EXPECT_EQ(completed({"sotto help calib"}), "calibrate\n");
 }
 
 TEST(Completion, OfEveryShellKnowsEveryVerb) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sotto/core/nearest.hpp"
 #include "sotto/data/fetch/fetch.hpp"
 
 namespace sotto {
@@ -153,12 +154,16 @@ const std::vector<DataSet>& data_sets() {
 }
 
 Expected<const DataSet*> find_data_set(const std::string& name) {
-  std::string names;
+  std::vector<std::string> names;
   for (const auto& set : data_sets()) {
     if (set.name == name) return &set;
-    names += (names.empty() ? "" : ", ") + set.name;
+    names.push_back(set.name);
   }
-  return fail(ErrorKind::kUsage, fmt::format("unknown data set '{}'. Known: {}.", name, names));
+  return fail(ErrorKind::kUsage,
+              fmt::format("unknown data set '{}'.{} Known: {}.",
+                          name,
+                          did_you_mean(name, names),
+                          fmt::join(names, ", ")));
 }
 
 }  // namespace sotto
