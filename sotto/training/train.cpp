@@ -100,11 +100,10 @@ Expected<void> prepare_checkpoint(PreparedRun& run, const TrainOptions& options)
   SOTTO_ASSIGN(const bool there, file_exists(checkpoint.path));
   if (!there) return {};
   if (!checkpoint.resume)
-    return fail(
-        ErrorKind::kUsage,
-        fmt::format("{} holds the state of an earlier run. Add ‘resume’ to resume it, or "
-                    "remove it to start afresh.",
-                    checkpoint.path));
+    return fail(ErrorKind::kUsage,
+                fmt::format("{} holds the state of an earlier run. Add ‘resume’ to resume it, or "
+                            "remove it to start afresh.",
+                            checkpoint.path));
   SOTTO_ASSIGN(Checkpoint found, run.checkpoint->read());
   run.resumed = std::make_shared<const Checkpoint>(std::move(found));
   return {};
