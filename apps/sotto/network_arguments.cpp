@@ -47,7 +47,9 @@ void NetworkArguments::add_to(Verb& verb) {
                  "start from the layers of this model (.json or .onnx), trained on PUBLIC data; "
                  "frozen ones need it")
       .group("Network");
-  verb.add_word("--mean", mean, "public constants subtracted from the input, one number, or one per channel")
+  verb.add_word("--mean",
+                mean,
+                "public constants subtracted from the input, one number, or one per channel")
       .group("Network");
   verb.add_word("--deviation", deviation, "public constants that the input is divided by")
       .group("Network");

@@ -44,7 +44,8 @@ class ExactOracle final : public Oracle {
   void archive(Archive& state);
 
  private:
-  /// Remembers the cost of a query that evaluates `gradients` gradients per row; the expected batch.
+  /// Remembers the cost of a query that evaluates `gradients` gradients per row; the expected
+  /// batch.
   double visit(const Sampling& sampling, int gradients);
   /// The mean gradient with each unit's entries scaled to at most clip_max, plus a public part.
   Vector mean_gradient(const Vector& at, double clip_max, const Vector* public_part);
