@@ -180,26 +180,16 @@ void compare_options(const Said& command, const json& options, Checks& checks) {
 
 /// Options of `train` that no record lists: they say where to write and how to run.
 bool is_unrecorded(const std::string& name) {
-  static const std::set<std::string> kNames = {"method",
-                                               "config",
-                                               "record",
-                                               "report",
-                                               "plot",
-                                               "checkpoint",
-                                               "every",
-                                               "resume",
-                                               "overwrite",
-                                               "again",
-                                               "test",
-                                               "seed",
-                                               "threads",
-                                               "unsafe_diagnostics",
-                                               "json",
-                                               "quiet",
-                                               "journal_key",
-                                               "max_file",
-                                               "max_unpacked",
-                                               "max_line",
+  static const std::set<std::string> kNames = {"method",       "config",
+                                               "record",       "report",
+                                               "plot",         "checkpoint",
+                                               "every",        "resume",
+                                               "overwrite",    "again",
+                                               "test",         "seed",
+                                               "threads",      "unsafe_diagnostics",
+                                               "json",         "quiet",
+                                               "journal_key",  "max_file",
+                                               "max_unpacked", "max_line",
                                                "max_field"};
   return kNames.contains(name);
 }
