@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "sotto/core/check.hpp"
 
@@ -124,7 +125,7 @@ TwoClassScores measure_scores(std::span<const double> scores,
   if (positives > 0) result.average_precision = area / positives;
   if (!log_odds) return result;
 
-  auto& probabilities = result.probabilities.emplace();
+  TwoClassScores::Probabilities probabilities;
   for_each_score(result.cuts, [&](const Cut& cut, double here, double positive) {
     const double p = probability(cut.threshold);
     probabilities.mean += here * p;
@@ -135,6 +136,7 @@ TwoClassScores measure_scores(std::span<const double> scores,
   for (double* sum : {&probabilities.mean, &probabilities.brier, &probabilities.log_loss})
     *sum /= static_cast<double>(result.rows);
   probabilities.groups = groups_of(result.cuts, result.rows);
+  result.probabilities = std::move(probabilities);
   return result;
 }
 
