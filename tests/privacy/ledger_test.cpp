@@ -113,13 +113,13 @@ TEST(Ledger, HowManyChargesALineReservesDependsOnCountsAlone) {
 }
 
 TEST(Ledger, SamplerImperfectionIsPaidInDelta) {
-  // 2^-60 a sample: at delta 1e-15 a few thousand samples leave nothing.
+  // 2^-60 per sample: at delta 1e-15 a few thousand samples leave nothing.
   auto options = options_for(ten_steps(), 5000);
   options.budget.delta = 1e-15;
   const auto ledger = Ledger::open(options);
   ASSERT_FALSE(ledger);
   EXPECT_EQ(ledger.error().kind, ErrorKind::kBudget);
-  EXPECT_THAT(ledger.error().message, HasSubstr("noise samples"));
+  EXPECT_THAT(ledger.error().message, HasSubstr("random numbers of its noise"));
 }
 
 TEST(Ledger, AChargeIsOnDiskBeforeTheReceiptExists) {
