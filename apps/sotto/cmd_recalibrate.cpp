@@ -115,7 +115,8 @@ Action add_recalibrate(Verb& app) {
   verb->footer(R"(
 Noise and clipping can leave probabilities that are too low, too high or too timid throughout, while the ranking is
 good. This fits p = sigmoid(a * score + b) by maximum likelihood, a > 0, and puts a and b into the weights: the
-result is an ordinary model for predict, evaluate and export. AUC stays the same.
+result is an ordinary model for predict, evaluate and export. AUC stays the same where no row is longer than
+--row-norm.
 
   sotto evaluate public.csv model.json                        mean prediction 0.08, observed share 0.11
   sotto recalibrate public.csv model.json better.json

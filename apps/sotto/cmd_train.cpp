@@ -168,6 +168,7 @@ Expected<int> run_train(Arguments& arguments) {
   SOTTO_ASSIGN(PreparedRun prepared, prepare(task, train));
   SOTTO_ASSIGN(const bool finished, has_finished(prepared, train, arguments.model_path));
   if (finished) return tell_finished(prepared, arguments.model_path);
+  if (begun) SOTTO_TRY(arguments.existing.check_model(arguments.model_path));
   SOTTO_ASSIGN(train.known_lines,
                known_lines(arguments.model_path, arguments.outputs.record_path()));
   if (talks) print_prepared(prepared, problem, train);

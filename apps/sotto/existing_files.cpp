@@ -59,8 +59,12 @@ Expected<void> ExistingFiles::check(const std::string& model_path,
       return {};
     SOTTO_TRY(check_unpaid(journal, path));
   }
+  return check_model(model_path);
+}
+
+Expected<void> ExistingFiles::check_model(const std::string& model_path) const {
   SOTTO_ASSIGN(const bool there, file_exists(model_path));
-  if (there && !overwrite)
+  if (there && !overwrite && !again)
     return fail(ErrorKind::kUsage,
                 fmt::format("{} exists, and is kept. To replace it, give --overwrite; or name "
                             "another model.",

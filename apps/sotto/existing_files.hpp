@@ -20,6 +20,8 @@ struct ExistingFiles {
   Expected<void> check(const std::string& model_path,
                        const std::string& journal_key,
                        bool is_private) const;
+  /// The model alone: also of a run that is resumed, which has not written one yet.
+  Expected<void> check_model(const std::string& model_path) const;
 };
 
 }  // namespace sotto::app

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -16,6 +17,7 @@ namespace {
 
 /// Members that tell a kind stand before weights and curves, also where a tool sorted them.
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+constexpr const char* kBlanks = " \t\r\n";  // before JSON they change nothing
 
 Expected<std::string> beginning_of(const std::string& path) {
   FileSystem& system = file_system();
@@ -41,7 +43,8 @@ Expected<std::string> beginning_of(const std::string& path) {
     if (got < 0) return unseen();
     text.resize(before + static_cast<std::size_t>(got));
     // Most files are known to be none of ours by their first bytes.
-    if (got == 0 || (!text.starts_with('{') && !text.starts_with("sotto checkpoint"))) break;
+    const std::size_t begin = text.find_first_not_of(kBlanks);
+    if (got == 0 || (begin != text.npos && text[begin] != '{' && text[begin] != 's')) break;
   }
   errno = file.close();
   return errno == 0 ? Expected<std::string>(std::move(text)) : unseen();
@@ -50,6 +53,7 @@ Expected<std::string> beginning_of(const std::string& path) {
 }  // namespace
 
 FileKind kind_of(std::string_view beginning) {
+  beginning.remove_prefix(std::min(beginning.find_first_not_of(kBlanks), beginning.size()));
   if (beginning.starts_with("sotto checkpoint")) return FileKind::kCheckpoint;
   if (!beginning.starts_with('{')) return FileKind::kOther;
   const auto has = [](std::string_view text, std::string_view member) {

@@ -34,22 +34,24 @@ struct Parts {
   Target singly{0, 0};    ///< the sum of all runs' prices, each at its own delta
 };
 
-Expected<void> check_alike(const JournalRun& first, const JournalRun& run) {
-  const auto differ = [&](const char* what, std::string_view one, std::string_view other) {
-    return fail(ErrorKind::kUsage,
-                fmt::format("{} is {} {}, and {} {}: what they cost together can't be told. Price "
-                            "them apart.",
-                            first.where,
-                            what,
-                            one,
-                            run.where,
-                            other));
-  };
+/// `told`: the first run that says what its unit is, which those of older journals don't.
+Expected<void> check_alike(const JournalRun& first, const JournalRun* told, const JournalRun& run) {
+  const auto differ =
+      [&](const JournalRun& from, const char* what, std::string_view one, std::string_view other) {
+        return fail(
+            ErrorKind::kUsage,
+            fmt::format("{} is {} {}, and {} {}: what they cost together can't be told. Price "
+                        "them apart.",
+                        from.where,
+                        what,
+                        one,
+                        run.where,
+                        other));
+      };
   if (first.relation != run.relation)
-    return differ("under", to_string(first.relation), to_string(run.relation));
-  // Older journals don't say what the unit is.
-  if (!first.unit.empty() && !run.unit.empty() && first.unit != run.unit)
-    return differ("per", first.unit, run.unit);
+    return differ(first, "under", to_string(first.relation), to_string(run.relation));
+  if (!run.unit.empty() && told->unit != run.unit)
+    return differ(*told, "per", told->unit, run.unit);
   return {};
 }
 
@@ -86,10 +88,12 @@ Expected<TogetherPrice> price_together(const std::vector<JournalRun>& runs,
   TogetherPrice total;
   Parts parts;
   const JournalRun* first = nullptr;
+  const JournalRun* told = nullptr;
   for (const JournalRun& run : runs) {
     if (run.closed && run.charged.empty()) continue;
     if (!first) first = &run;
-    SOTTO_TRY(check_alike(*first, run));
+    if (!told && !run.unit.empty()) told = &run;
+    SOTTO_TRY(check_alike(*first, told, run));
     SOTTO_TRY(add(run, parts));
     ++total.paid;
     total.seeded |= run.seeded;

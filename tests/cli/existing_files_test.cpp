@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/child.hpp"
 #include "tests/support/command.hpp"
 
 namespace sotto::testing {
@@ -40,6 +41,26 @@ TEST_F(ExistingFiles, AModelIsKeptUnlessItMayBeReplaced) {
   dir_.write("rows.svm", small_libsvm());
   EXPECT_EQ(train({"--method gd --steps 20 --overwrite"}).code, 0);
   EXPECT_NE(model(), before);
+}
+
+// Neither by a run that is resumed: another one may have written it in the meantime, or MODEL is
+// mistyped.
+TEST_F(ExistingFiles, AModelIsKeptFromRunsThatAreResumed) {
+  const std::string state = dir_.file("c");
+  const Words resumed = {"--method gd --steps 90000000 --every 1000 --resume --checkpoint", state};
+  const pid_t child =
+      started(Words{std::string(SOTTO_BINARY), "train --delta 1e-5 --dim 2 --row-norm 1 -q"} +
+              resumed + Words{rows_, dir_.file("free.json")});
+  ASSERT_TRUE(wait_for_file(state));
+  ::kill(child, SIGTERM);
+  ASSERT_EQ(ended(child), 130);
+  ASSERT_EQ(train({"--epsilon 1"}).code, 0);
+  const std::string paid = model();
+  const auto refused = train(resumed);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("give --overwrite"));
+  EXPECT_EQ(model(), paid);
+  EXPECT_TRUE(fs::exists(state));
 }
 
 TEST_F(ExistingFiles, WhateverItIs) {

@@ -46,6 +46,7 @@ TEST(Files, ReplaceWhatCantBeMadeAgainByItsOwnKindOnly) {
       "sotto checkpoint 2\n...",
       R"({"sotto_model": 1})",
       R"({"bias": false, "loss": "logistic", "sotto_model": 1})",  // sorted by a tool
+      " \n{\"sotto_model\": 1}",  // blanks before it change nothing
       R"({"epsilon_spent": 1, "sotto_run": 1})",
       "plain text"};
   for (const std::string& there : kinds) {

@@ -123,6 +123,7 @@ TEST(Together, WhatCantBeComparedHasNoPrice) {
   persons.unit = "patient";
   EXPECT_THAT(price_together({rows, persons}).error().message, HasSubstr("per row"));
   EXPECT_TRUE(price_together({rows, run})) << "an old journal does not say";
+  EXPECT_FALSE(price_together({run, rows, persons})) << "wherever it stands";
 }
 
 /// Written by ledgers: what the journal states is what is composed.
