@@ -1,5 +1,5 @@
-// Times of the accountants. One JSON line a figure; `reference` tells what other tools took, as far
-// as the oracle file says.
+// Times of the accountants. One JSON line per figure; `reference` tells what other tools took, as
+// far as the oracle file says.
 
 #include <algorithm>
 #include <cstdio>

@@ -27,7 +27,7 @@ double processor_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Million items a second of processor time: the fastest of several runs of `work`, which makes
+// Million items per second of processor time: the fastest of several runs of `work`, which makes
 // `items` of them.
 template <class Work>
 double rate(double items, const Work& work) {

@@ -1,5 +1,5 @@
-// How long a method audit takes: 30,000 runs a world of 20 steps on a 200 x 10 problem. One JSON
-// line a figure.
+// How long a method audit takes: 30,000 runs per world, of 20 steps on a 200 x 10 problem. One JSON
+// line per figure.
 
 #include <chrono>
 #include <cstdio>
@@ -32,7 +32,7 @@ bool audit(const std::string& method, sotto::View view) {
   if (!outcome) return false;
   const nlohmann::json line = {{"bench", "audit"},
                                {"case",
-                                method + ", 30000 runs a world, 20 steps, 200 x 10, view " +
+                                method + ", 30000 runs per world, 20 steps, 200 x 10, view " +
                                     std::string(sotto::to_string(view))},
                                {"ratio", "seconds over 60 s"},
                                {"value", run_seconds},

@@ -1,5 +1,5 @@
 // Reading LIBSVM files against scikit-learn's load_svmlight_file on the same files in the same run,
-// and the peak memory of reading a large table. One JSON line a figure.
+// and the peak memory of reading a large table. One JSON line per figure.
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -161,7 +161,7 @@ void lanczos(std::int64_t rows, std::int64_t dim, int products) {
     }
   });
   fmt::print(
-      "{} rows, d = {}: {} Lanczos steps in {:.2f} s ({:.1f} ms a step; a gradient pass takes "
+      "{} rows, d = {}: {} Lanczos steps in {:.2f} s ({:.1f} ms per step; a gradient pass takes "
       "{:.1f} ms)\n",
       rows,
       dim,

@@ -61,6 +61,7 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
                 "audit --one-run trains on your rows, which is charged: give --journal FILE.");
   if (!arguments.report_path.empty()) SOTTO_TRY(check_writable(arguments.report_path));
   SOTTO_ASSIGN(Task task, audited_task(arguments));
+  SOTTO_TRY(check_row_bound(task, arguments.train));  // what `train` refuses is not audited
   const PublicProblem& problem = task.problem();
   SOTTO_ASSIGN(const Engine* engine, task.engine());
   const bool is_network = problem.network;

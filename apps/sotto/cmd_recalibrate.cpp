@@ -14,6 +14,7 @@
 #include "sotto/privacy/seed_mark.hpp"
 #include "sotto/task/evaluation.hpp"
 #include "verbs.hpp"
+#include "watched_output.hpp"
 
 namespace sotto::app {
 namespace {
@@ -80,6 +81,7 @@ Expected<int> recalibrate(const Arguments& arguments) {
     return fail(ErrorKind::kUsage,
                 fmt::format("--method must be platt or intercept, but is '{}'.", arguments.method));
   SOTTO_TRY(check_writable(arguments.output_path));
+  SOTTO_ASSIGN(WatchedOutput output, WatchedOutput::at(arguments.output_path));
   SOTTO_ASSIGN(auto opened, arguments.input.open());
   const Table& rows = opened.rows.table;
   SOTTO_TRY(check_recalibration(opened.model));
@@ -87,7 +89,9 @@ Expected<int> recalibrate(const Arguments& arguments) {
   const TwoClassScores before = measure_scores(scores, rows.labels(), true);
   SOTTO_TRY(sotto::recalibrate(opened.model, scores, rows, *method));
   SOTTO_ASSIGN(const auto new_scores, two_class_scores(opened.model, *opened.family, rows));
-  SOTTO_TRY(save_model(opened.model, arguments.output_path));
+  SOTTO_ASSIGN(const std::string place, output.place());
+  SOTTO_TRY(save_model(opened.model, place));
+  SOTTO_TRY(output.check());
   print(arguments, opened.model, before, measure_scores(new_scores, rows.labels(), true));
   const auto rescaled = rescaled_rows(opened.model, rows);
   if (rescaled > 0)

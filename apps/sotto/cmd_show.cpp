@@ -188,10 +188,13 @@ void print(const Arguments& arguments, const Shown& shown) {
                                            model.method));
   fact("guarantee", guarantee(privacy));
   if (privacy.is_private) fact("", amount(privacy));
-  if (privacy.insecure_seed)
-    fact("", "NOT private in earnest: the seed is known, and with it the noise.");
+  if (privacy.insecure_seed) fact("", "NOT private: the seed is known, and with it the noise.");
   if (privacy.unsafe_diagnostics)
     fact("", "NOT private: true training values were printed (--unsafe-diagnostics).");
+  if (privacy.start_declared_public)
+    fact("start",
+         "weights that were declared public. If they were trained on the same people, they are "
+         "owed the sum of both.");
   if (!shown.classes.empty())
     fact("classes",
          shown.classes.size() == 2 && model.network.empty()

@@ -141,6 +141,7 @@ Expected<int> run_train(Arguments& arguments) {
         "train needs a data file and a model file to write: sotto train [options] DATA MODEL");
   SOTTO_TRY(arguments.outputs.check());
   SOTTO_TRY(check_writable(arguments.model_path));
+  SOTTO_ASSIGN(const WatchedOutput model_output, WatchedOutput::at(arguments.model_path));
   // Where there is a checkpoint, its run is resumed, or the file is refused.
   SOTTO_ASSIGN(const bool begun, arguments.checkpoint.exists());
   if (!begun)
@@ -156,8 +157,6 @@ Expected<int> run_train(Arguments& arguments) {
   const bool talks = !arguments.quiet && !arguments.json;
   if (talks)
     for (const auto& note : task.notes()) say("note: {}\n", note);
-  if (!arguments.quiet)
-    for (const auto& warning : task.warnings()) say("warning: {}\n", warning);
 
   const PublicProblem& problem = task.problem();
   TrainOptions& train = request.train;
@@ -171,6 +170,7 @@ Expected<int> run_train(Arguments& arguments) {
   if (begun) SOTTO_TRY(arguments.existing.check_model(arguments.model_path));
   SOTTO_ASSIGN(train.known_lines,
                known_lines(arguments.model_path, arguments.outputs.record_path()));
+  train.journal_condition = arguments.existing.journal_condition(arguments.model_path);
   if (talks) print_prepared(prepared, problem, train);
   if (talks) arguments.checkpoint.tell_resumed(prepared);
   if (!arguments.quiet)
@@ -197,6 +197,7 @@ Expected<int> run_train(Arguments& arguments) {
                sotto::train(*engine, problem, train, std::move(prepared), iterates));
   RunRecord& record = result.record;
   record.privacy.test_declared_public = test.has_value();
+  record.privacy.start_declared_public = task.starts_from_public();
   if (!result.interrupted) {
     // Passed on as a reference, which asks for no memory.
     const auto complete = [&]() -> const Model& {
@@ -205,7 +206,7 @@ Expected<int> run_train(Arguments& arguments) {
       model.certificate = record.certificate;
       return model;
     };
-    SOTTO_TRY(keep_model(std::cref(complete), arguments.model_path, result, reserve));
+    SOTTO_TRY(keep_model(std::cref(complete), arguments.model_path, model_output, result, reserve));
   }
   progress.finish();
   task.family().describe(record);

@@ -9,12 +9,14 @@
 
 #include "sotto/core/file.hpp"
 #include "sotto/core/option_names.hpp"
+#include "sotto/core/toml.hpp"
 #include "sotto/optimizer/option_table.hpp"
 
 namespace sotto::app {
 namespace {
 
 constexpr const char* kConfig = "--config";
+constexpr const char* kHelp = "--help";
 
 bool names(const std::string& argument, const std::string& option) {
   return argument == option || argument.starts_with(option + "=");
@@ -34,32 +36,28 @@ Expected<std::optional<std::string>> text_of(const toml::node& node, const std::
 Expected<std::vector<std::string>> options_in(const std::string& path,
                                               const std::vector<std::string>& given) {
   SOTTO_ASSIGN(const std::string content, read_text_file(path));
-  toml::table table;
-  try {
-    table = toml::parse(content, path);
-  } catch (const toml::parse_error& error) {
-    return fail(ErrorKind::kUsage,
-                fmt::format("{}:{}:{}: {}",
-                            path,
-                            error.source().begin.line,
-                            error.source().begin.column,
-                            error.description()));
-  }
+  const auto table = read_toml(content, path);
+  if (!table) return fail(ErrorKind::kUsage, table.error().told_of(path));
   std::vector<std::string> options;
-  for (const auto& [key, node] : table) {
+  for (const auto& [key, node] : *table) {
     const std::string name(key.str());
     const std::string option = flag_of(name);
-    if (option == kConfig)
+    if (names(option, kConfig))
       return fail(ErrorKind::kUsage,
                   fmt::format("{} names another configuration file, which would not be read: "
                               "‘config’ can't stand in one. Write all settings into one file.",
+                              path));
+    if (names(option, kHelp))
+      return fail(ErrorKind::kUsage,
+                  fmt::format("{} asks for help instead of a run: ‘help’ can't stand in a "
+                              "configuration file. Take it out, and type --help.",
                               path));
     if (std::any_of(given.begin(), given.end(), [&](const auto& g) { return names(g, option); }))
       continue;
     SOTTO_ASSIGN(const std::optional<std::string> value, text_of(node, name));
     if (!value) continue;
-    options.push_back(option);
-    if (!value->empty()) options.push_back(*value);
+    // As one word: what a flag does not take must not become an argument.
+    options.push_back(node.is_boolean() ? option : option + "=" + *value);
   }
   return options;
 }

@@ -62,6 +62,13 @@ Expected<void> ExistingFiles::check(const std::string& model_path,
   return check_model(model_path);
 }
 
+JournalCondition ExistingFiles::journal_condition(const std::string& model_path) const {
+  if (again) return {};
+  return [path = model_path + ".journal"](const JournalContent& journal) {
+    return check_unpaid(journal, path);
+  };
+}
+
 Expected<void> ExistingFiles::check_model(const std::string& model_path) const {
   SOTTO_ASSIGN(const bool there, file_exists(model_path));
   if (there && !overwrite && !again)

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "sotto/core/error.hpp"
+#include "sotto/privacy/journal.hpp"
 #include "verb.hpp"
 
 namespace sotto::app {
@@ -20,6 +21,9 @@ struct ExistingFiles {
   Expected<void> check(const std::string& model_path,
                        const std::string& journal_key,
                        bool is_private) const;
+  /// The same of the journal alone, as it is when a new run is about to open it: for a run that
+  /// another one overtook while its rows were read.
+  JournalCondition journal_condition(const std::string& model_path) const;
   /// The model alone: also of a run that is resumed, which has not written one yet.
   Expected<void> check_model(const std::string& model_path) const;
 };

@@ -94,6 +94,7 @@ std::string rescue(const Model& model) {
 
 Expected<void> keep_model(const CompletedModel& complete,
                           const std::string& path,
+                          const WatchedOutput& watched,
                           TrainResult& result,
                           Reserve& reserve) {
   const Model* model = nullptr;
@@ -111,8 +112,14 @@ Expected<void> keep_model(const CompletedModel& complete,
                             counted.error().message,
                             path,
                             rescue(complete())));
-  const auto saved = attempted([&] {
+  const auto saved = attempted([&]() -> Expected<void> {
     model = &complete();
+    SOTTO_ASSIGN(const bool free, watched.is_free());
+    if (!free)
+      return fail(ErrorKind::kIo,
+                  fmt::format("{} was written by another program since this run began, and was "
+                              "left as it is.",
+                              path));
     return save_model(*model, path);
   });
   if (!saved) {

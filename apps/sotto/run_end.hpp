@@ -8,6 +8,7 @@
 #include "sotto/core/reserve.hpp"
 #include "sotto/model/model.hpp"
 #include "sotto/training/train.hpp"
+#include "watched_output.hpp"
 
 namespace sotto::app {
 
@@ -15,11 +16,13 @@ namespace sotto::app {
 using CompletedModel = std::function<const Model&()>;
 
 /// The end of a run whose budget is spent, in the order in which nothing can be lost: the model is
-/// kept (under its name; if that fails in the folder for temporary files; if that fails on standard
-/// output) and the journal closed. Until then the checkpoint stays. `reserve`: memory that was put
-/// aside for it before the run began (memory_to_write).
+/// kept (under its name, unless another program has written there since the run began; otherwise in
+/// the folder for temporary files; if that fails on standard output) and the journal closed. Until
+/// then the checkpoint stays. `reserve`: memory that was put aside for it before the run began
+/// (memory_to_write).
 Expected<void> keep_model(const CompletedModel& complete,
                           const std::string& path,
+                          const WatchedOutput& watched,
                           TrainResult& result,
                           Reserve& reserve);
 

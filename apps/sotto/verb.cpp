@@ -218,6 +218,16 @@ Verb::Answer Verb::refuse(const Error& error) const {
 
 std::optional<Verb::Answer> Verb::parse(const std::vector<std::string>& words) {
   try {
+    return parse_or_throw(words);
+  } catch (const CLI::Error& error) {
+    // What is wrong with a flag that nobody converted yet is only found when help is made:
+    // --help=inf.
+    return refuse({ErrorKind::kUsage, error.what()});
+  }
+}
+
+std::optional<Verb::Answer> Verb::parse_or_throw(const std::vector<std::string>& words) {
+  try {
     // CLI11 takes them in reverse order.
     parser_->parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {

@@ -178,6 +178,8 @@ class Verb {
   std::string spoken() const;
   /// The deepest one that was given.
   const Verb& given() const;
+  /// parse(), but what CLI11 throws while an answer is made comes out.
+  std::optional<Answer> parse_or_throw(const std::vector<std::string>& words);
   Answer refuse(const Error& error) const;
   Error mistake(const std::vector<std::string>& words, const std::string& told) const;
   Option add_number(const std::string& names, Number variable, const std::string& help);

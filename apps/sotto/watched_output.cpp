@@ -16,9 +16,14 @@ Expected<WatchedOutput> WatchedOutput::at(const std::string& path) {
   return output;
 }
 
-Expected<std::string> WatchedOutput::place() {
+Expected<bool> WatchedOutput::is_free() const {
   SOTTO_ASSIGN(const auto now, identity_at(path_));
-  if (!now || now == before_) return path_;
+  return !now || (before_ && now->same_content(*before_));
+}
+
+Expected<std::string> WatchedOutput::place() {
+  SOTTO_ASSIGN(const bool free, is_free());
+  if (free) return path_;
   const std::filesystem::path path(path_);
   const std::string name = fmt::format("{}-{:016x}{}",
                                        path.stem().string(),

@@ -16,6 +16,8 @@ class WatchedOutput {
   /// To be called when the run begins.
   static Expected<WatchedOutput> at(const std::string& path);
 
+  /// Nothing else was written there since the beginning.
+  Expected<bool> is_free() const;
   /// Where to write: the path; or if something else was written there since the beginning, a new
   /// name beside it, of the same kind.
   Expected<std::string> place();

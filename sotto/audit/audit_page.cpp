@@ -99,7 +99,7 @@ std::string audit_page(const MethodAuditOptions& options,
   page.heading("What was done");
   page.paragraph(fmt::format(
       "The method was run {} times on each of two made-up data sets that differ in one record, the "
-      "canary, with everything as in earnest: plan, calibration, ledger, noise, optimizer. An "
+      "canary, with everything as in a real run: plan, calibration, ledger, noise, optimizer. An "
       "attacker who knows every other record and sees {} then tried to tell which data set it was.",
       with_commas(report.runs),
       options.view == View::kAll ? "all released values" : "the final model"));

@@ -287,7 +287,7 @@ class Curve {
         if (processor_seconds() - begin > kPatience)
           return checks_.flag("spending",
                               fmt::format("{} of its {} points were priced again; the others, "
-                                          "which are too dear, only grow",
+                                          "which would take too long, only grow",
                                           done,
                                           points_.size()));
         seen[k] = true;

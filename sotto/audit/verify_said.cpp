@@ -277,6 +277,14 @@ void check_complete(const json& record, const json& statement, Checks& checks) {
   };
   all(record, kOfRecords, "");
   all(statement, kOfStatements, "privacy: ");
+  // Only runs that started so have it; that it was not taken away, the command says.
+  if (const auto start = value<json>(statement, "start_declared_public")) {
+    checks.require("privacy: start_declared_public", start->is_boolean(), "it is no flag");
+    if (*start == true)
+      checks.flag("start",
+                  "it started from weights that were declared public; if they were trained on the "
+                  "same people, they are owed the sum of both");
+  }
   if (!value<json>(statement, "journal"))
     checks.flag("journal", "the record names no run of a journal");
   if (const auto spending = value<json>(record, "spending"); !spending || !spending->is_array())
@@ -343,6 +351,7 @@ void check_known(const json& record, const json& statement, Checks& checks) {
                                 "insecure_seed",
                                 "unsafe_diagnostics",
                                 "test_declared_public",
+                                "start_declared_public",
                                 "journal"};
   // A later version may have more of them.
   const bool is_ours = value<std::string>(record, "version") == kVersion;
@@ -396,6 +405,16 @@ void check_said(const json& record, const json& statement, Checks& checks) {
   checks.require("command",
                  typed.contains("test") == flag(statement, "test_declared_public"),
                  "it and the statement differ in whether there were test rows");
+  const auto names = [](const Said& said, const char* name) {
+    const auto found = said.find(name);
+    return found != said.end() && !found->second.empty();
+  };
+  // A linear model starts from zero whatever is named.
+  const bool starts = names(typed, "pretrained") && names(read, "model");
+  checks.require("command",
+                 starts == flag(statement, "start_declared_public"),
+                 "it and the statement differ in whether the run started from weights that were "
+                 "declared public");
   if (const auto method = typed.find("method"); method != typed.end())
     checks.require("command",
                    value<std::string>(record, "method") == method->second,

@@ -205,9 +205,14 @@ Expected<void> check_owner(const std::string& path, const struct stat& target) {
 /// another command may have written it after this one began.
 Expected<void> check_replaceable(const std::string& path,
                                  const std::string& target,
-                                 const std::string& temporary) {
+                                 const std::string& temporary,
+                                 const std::optional<FileIdentity>& before) {
   SOTTO_ASSIGN(const FileKind there, kind_at(target));
   if (there == FileKind::kOther) return {};
+  SOTTO_ASSIGN(const auto now, identity_at(target));
+  if (!now || !before || !now->same_content(*before))
+    return io_error(fmt::format(
+        "can't write {}: another program has just written it. Name another path.", path));
   SOTTO_ASSIGN(const FileKind written, kind_at(temporary));
   if (there == written) return {};
   return io_error(fmt::format("can't write {}: it is {}, and {}. Name another path.",
@@ -247,6 +252,19 @@ int OpenFile::close() {
 
 // ---- Atomic files -------------------------------------------------------------------------------
 
+TemporaryFile::TemporaryFile(std::string path) : path_(std::move(path)) { remember(path_); }
+
+TemporaryFile::~TemporaryFile() {
+  if (path_.empty()) return;
+  file_system().unlink(path_.c_str());
+  forget(path_);
+}
+
+void TemporaryFile::let_go() {
+  forget(path_);
+  path_.clear();
+}
+
 Expected<AtomicFile> AtomicFile::create(const std::string& path,
                                         FileAccess access,
                                         StreamTargets streams) {
@@ -281,6 +299,7 @@ Expected<AtomicFile> AtomicFile::create(const std::string& path,
     SOTTO_TRY(check_owner(path, facts));
     mode = facts.st_mode & 07777;
     replaces = true;
+    result.before_ = FileIdentity::of(facts);
     if (char* real = ::realpath(path.c_str(), nullptr)) {
       result.target_ = real;
       std::free(real);
@@ -301,43 +320,20 @@ Expected<AtomicFile> AtomicFile::create(const std::string& path,
   const std::size_t slash = result.target_.rfind('/');
   SOTTO_ASSIGN(const std::string name, random_name());
   result.temporary_ =
-      (slash == std::string::npos ? "" : result.target_.substr(0, slash + 1)) + name;
-  remember(result.temporary_);
+      TemporaryFile((slash == std::string::npos ? "" : result.target_.substr(0, slash + 1)) + name);
   result.file_ = OpenFile(retried([&] {
-    return system.open(result.temporary_.c_str(),
+    return system.open(result.temporary_.path().c_str(),
                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                        mode & 0666);
   }));
   if (result.file_.descriptor() < 0) {
     const int error = errno;
-    forget(result.temporary_);
-    result.temporary_.clear();
+    result.temporary_.let_go();
     return cannot_write(path, error);
   }
   if (replaces && system.change_mode(result.file_.descriptor(), mode) != 0)
     return cannot_write(path, errno);
   return result;
-}
-
-AtomicFile::AtomicFile(AtomicFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      target_(std::move(other.target_)),
-      temporary_(std::exchange(other.temporary_, {})),
-      file_(std::move(other.file_)) {}
-
-AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(target_, other.target_);
-  std::swap(temporary_, other.temporary_);
-  std::swap(file_, other.file_);
-  return *this;
-}
-
-AtomicFile::~AtomicFile() {
-  if (temporary_.empty()) return;
-  file_.close();
-  file_system().unlink(temporary_.c_str());
-  forget(temporary_);
 }
 
 Expected<void> AtomicFile::write(std::string_view bytes) {
@@ -347,17 +343,17 @@ Expected<void> AtomicFile::write(std::string_view bytes) {
 
 Expected<void> AtomicFile::commit() {
   FileSystem& system = file_system();
-  if (temporary_.empty()) {  // a stream has nothing to sync
+  if (temporary_.path().empty()) {  // a stream has nothing to sync
     if (const int error = file_.close()) return cannot_write(path_, error);
     return {};
   }
   if (retried([&] { return system.sync(file_.descriptor()); }) != 0)
     return cannot_write(path_, errno);
   if (const int error = file_.close()) return cannot_write(path_, error);
-  SOTTO_TRY(check_replaceable(path_, target_, temporary_));
-  if (system.rename(temporary_.c_str(), target_.c_str()) != 0) return cannot_write(path_, errno);
-  forget(temporary_);
-  temporary_.clear();
+  SOTTO_TRY(check_replaceable(path_, target_, temporary_.path(), before_));
+  if (system.rename(temporary_.path().c_str(), target_.c_str()) != 0)
+    return cannot_write(path_, errno);
+  temporary_.let_go();
   if (const int error = sync_folder_of(target_))
     return failure(error, fmt::format("{} is written, but its folder can't be synced", path_));
   return {};

@@ -47,6 +47,26 @@ class OpenFile {
   int descriptor_ = -1;
 };
 
+/// A temporary file's name: what it names is removed unless it was let go.
+class TemporaryFile {
+ public:
+  TemporaryFile() = default;
+  explicit TemporaryFile(std::string path);
+  TemporaryFile(TemporaryFile&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryFile& operator=(TemporaryFile&& other) noexcept {
+    std::swap(path_, other.path_);
+    return *this;
+  }
+  ~TemporaryFile();
+
+  const std::string& path() const { return path_; }
+  /// It has another name now, or was never made.
+  void let_go();
+
+ private:
+  std::string path_;
+};
+
 /// A file written as a stream, to a temporary one beside its target that commit() syncs and
 /// renames, and whose folder it syncs: the name holds what it held before or all of it, also after
 /// a loss of power. A link is followed first, so that what it points to is replaced; what belongs
@@ -56,20 +76,17 @@ class AtomicFile {
   static Expected<AtomicFile> create(const std::string& path,
                                      FileAccess access,
                                      StreamTargets streams = StreamTargets::kRefused);
-  AtomicFile(AtomicFile&& other) noexcept;
-  AtomicFile& operator=(AtomicFile&& other) noexcept;
-  ~AtomicFile();
-
   Expected<void> write(std::string_view bytes);
   Expected<void> commit();
   int descriptor() const { return file_.descriptor(); }
 
  private:
   AtomicFile() = default;
-  std::string path_;       ///< as it was given, for messages
-  std::string target_;     ///< with links followed
-  std::string temporary_;  ///< empty: a stream, written through
-  OpenFile file_;
+  std::string path_;                    ///< as it was given, for messages
+  std::string target_;                  ///< with links followed
+  std::optional<FileIdentity> before_;  ///< of what it had when this was created; none: nothing
+  TemporaryFile temporary_;             ///< none: a stream, written through
+  OpenFile file_;                       ///< closed before that is removed
 };
 
 /// An AtomicFile of this content.

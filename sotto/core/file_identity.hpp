@@ -18,12 +18,26 @@ struct FileIdentity {
   ino_t number = 0;
   std::int64_t seconds = 0;
   std::int64_t nanoseconds = 0;
+  std::int64_t size = 0;
+  std::int64_t written_seconds = 0;  ///< when its content was last written
+  std::int64_t written_nanoseconds = 0;
 
   static FileIdentity of(const struct stat& facts) {
-    return {facts.st_dev, facts.st_ino, facts.st_ctim.tv_sec, facts.st_ctim.tv_nsec};
+    return {facts.st_dev,
+            facts.st_ino,
+            facts.st_ctim.tv_sec,
+            facts.st_ctim.tv_nsec,
+            facts.st_size,
+            facts.st_mtim.tv_sec,
+            facts.st_mtim.tv_nsec};
   }
   bool same_file(const FileIdentity& other) const {
     return device == other.device && number == other.number;
+  }
+  /// Also where a link to it was made, or its mode changed, as backups do.
+  bool same_content(const FileIdentity& other) const {
+    return same_file(other) && size == other.size && written_seconds == other.written_seconds &&
+           written_nanoseconds == other.written_nanoseconds;
   }
   bool operator==(const FileIdentity&) const = default;
 };

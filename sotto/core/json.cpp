@@ -1,5 +1,6 @@
 #include "sotto/core/json.hpp"
 
+#include <stdexcept>
 #include <vector>
 
 namespace sotto {
@@ -32,6 +33,22 @@ Expected<nlohmann::json> parse_json(std::string_view text) {
   if (twice) return fail(ErrorKind::kBadData, "it has a name twice in one object");
   if (value.is_discarded()) return fail(ErrorKind::kBadData, "it is not JSON");
   return value;
+}
+
+bool is_beginning_of_object(std::string_view text) {
+  if (!text.starts_with('{')) return false;
+  const auto watch = [](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
+    if (depth > kDeepest) throw std::length_error("too deep");
+    return false;  // nothing is kept
+  };
+  try {
+    [[maybe_unused]] const auto nothing = nlohmann::json::parse(text, watch);
+  } catch (const nlohmann::json::parse_error& error) {
+    return error.byte > text.size();  // there is nothing wrong with what is there
+  } catch (const std::length_error&) {
+    return false;
+  }
+  return false;
 }
 
 nlohmann::json json_or_discarded(std::string_view text) {

@@ -14,6 +14,9 @@ namespace sotto {
 Expected<nlohmann::json> parse_json(std::string_view text);
 /// The same; what is refused is a discarded value.
 nlohmann::json json_or_discarded(std::string_view text);
+/// Whether it is the beginning of one object, but not all of it: what a write left that was cut
+/// short.
+bool is_beginning_of_object(std::string_view text);
 
 /// A field of an object, or `otherwise` where there is none or it has another type: a file may hold
 /// anything. Numbers that T can't hold are of another type, too.

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "sotto/core/file.hpp"
+#include "sotto/core/toml.hpp"
 #include "sotto/data/io/numbers.hpp"
 #include "sotto/data/schema.hpp"
 
@@ -329,12 +330,9 @@ Expected<void> SchemaReader::check_whole(const toml::source_region& where) {
 }
 
 Expected<Schema> SchemaReader::read(std::string_view text) {
-  toml::table root;
-  try {
-    root = toml::parse(text, name_);
-  } catch (const toml::parse_error& fault) {
-    return error(fault.source(), std::string(fault.description()) + ".");
-  }
+  const auto parsed = read_toml(text, name_);
+  if (!parsed) return error(parsed.error().where, parsed.error().description + ".");
+  const toml::table& root = *parsed;
   SOTTO_TRY(check_keys(root, {"file", "column"}, "the schema"));
   if (const toml::node* node = root.get("file")) {
     if (!node->is_table()) return error(node->source(), "'file' must be a table: [file].");

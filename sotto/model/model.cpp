@@ -34,6 +34,7 @@ nlohmann::json to_json(const PrivacyStatement& statement) {
                          {"test_declared_public", statement.test_declared_public}};
   // Whoever knows the seed can take the noise away again.
   state_private(json, statement.is_private, statement.insecure_seed);
+  if (statement.start_declared_public) json["start_declared_public"] = true;
   if (const auto& journal = statement.journal)
     json["journal"] = {
         {"run", journal->run}, {"line", journal->head.line}, {"chain", journal->head.chain}};
@@ -66,6 +67,7 @@ Expected<PrivacyStatement> privacy_from_json(const nlohmann::json& json) {
   // Version 0.1 had neither.
   statement.rule = json.value("rule", "");
   statement.test_declared_public = json.value("test_declared_public", false);
+  statement.start_declared_public = json.value("start_declared_public", false);
   return statement;
 }
 

@@ -45,6 +45,9 @@ struct PrivacyStatement {
   bool unsafe_diagnostics = false;
   /// The run was evaluated on test rows, exactly: whoever ran it declared them public.
   bool test_declared_public = false;
+  /// The run started from the weights of another model: whoever ran it declared them public.
+  /// Written only where it is true, so that the files of all other runs stay as they were.
+  bool start_declared_public = false;
   std::optional<JournalPlace> journal;  ///< none without a journal, and in files of version 0.1
 };
 

@@ -75,6 +75,7 @@ std::string privacy_text(const PrivacyStatement& statement) {
   if (statement.insecure_seed) members.add("private_if_seed_secret", statement.is_private);
   members.add("public_n", std::int64_t{statement.public_n});
   members.add("rule", statement.rule);
+  if (statement.start_declared_public) members.add("start_declared_public", true);
   members.add("test_declared_public", statement.test_declared_public);
   members.add("unit", statement.unit);
   members.add("unsafe_diagnostics", statement.unsafe_diagnostics);

@@ -29,7 +29,9 @@ struct Lines {
 };
 
 constexpr std::int64_t kMostJournalBytes = std::int64_t{1} << 28;  // a million runs
-constexpr std::size_t kLongestLine = std::size_t{1} << 24;         // a plan of 100,000 kinds
+constexpr std::int64_t kRoomForARun = kMostJournalBytes / 16;
+constexpr std::int64_t kLongestClosing = 4096;              // beside the events that it tells
+constexpr std::size_t kLongestLine = std::size_t{1} << 24;  // a plan of 100,000 kinds
 
 // How a line ends: what its checksum is called says whether it has a key.
 constexpr std::string_view kChain = ",\"chain\":\"";
@@ -140,6 +142,9 @@ Expected<Lines> read_lines(std::string_view text,
       if (line.size() > kLongestLine)
         return refused_line(where,
                             "what follows is longer than any line, and no line that was cut short");
+      if (!is_beginning_of_object(line))
+        return refused_line(where,
+                            "what follows is not the beginning of a line that was cut short");
       lines.torn = true;
       lines.torn_at = begin;
       break;
@@ -184,7 +189,7 @@ Expected<Lines> read_lines_and_runs(std::string_view text,
 
 Expected<Journal> Journal::open(const std::string& path,
                                 const std::string& key,
-                                const Condition& condition) {
+                                const JournalCondition& condition) {
   auto log = AppendLog::open(path);
   if (!log)
     return fail(
@@ -198,10 +203,12 @@ Expected<Journal> Journal::open(const std::string& path,
   JournalContent content;
   SOTTO_ASSIGN(Lines lines, read_lines_and_runs(text, path, key, content.runs));
   content.chains = std::move(lines.chains);
+  content.bytes = std::ssize(text);
   if (condition) SOTTO_TRY(condition(content));
   if (lines.torn) SOTTO_TRY(journal.log_.cut(static_cast<std::int64_t>(lines.torn_at)));
   if (!lines.ended && !lines.torn) SOTTO_TRY(journal.log_.append("\n"));
   journal.head_ = lines.head;
+  journal.bytes_ = content.bytes;
   if (const auto now = identity_of(journal.log_.descriptor(), path)) journal.seen_ = *now;
   return journal;
 }
@@ -243,7 +250,7 @@ Expected<void> Journal::check_untouched(bool what_they_say) {
 Expected<void> Journal::append_last(const std::string& line) {
   seen_.reset();
   SOTTO_TRY(check_untouched(true));
-  return append(line);
+  return write(line);
 }
 
 Expected<void> Journal::confirm(Look look) {
@@ -253,7 +260,20 @@ Expected<void> Journal::confirm(Look look) {
   return check_untouched(every_line);
 }
 
+// A closing line tells each event of the run's lines once.
 Expected<void> Journal::append(const std::string& line) {
+  const std::int64_t added = std::ssize(line) + kLongestClosing;
+  if (bytes_ + added + (ours_ + added) > kMostJournalBytes)
+    return fail(ErrorKind::kIo,
+                fmt::format("{} has no room for a further line of this run: a journal of more than "
+                            "{} MB is read by nobody. Nothing was released for the charge that the "
+                            "journal refused.",
+                            path(),
+                            kMostJournalBytes >> 20));
+  return write(line);
+}
+
+Expected<void> Journal::write(const std::string& line) {
   SOTTO_CHECK(line.ends_with('}') && line.find('\n') == std::string::npos);
   if (auto untouched = check_untouched(false); !untouched)
     return fail(untouched.error().kind,
@@ -262,13 +282,15 @@ Expected<void> Journal::append(const std::string& line) {
   const std::string body = fmt::format(
       "{},\"line\":{}", std::string_view(line).substr(0, line.size() - 1), head_.line + 1);
   const std::string chain = checksum(key_, head_.chain, body);
-  if (auto written = log_.append(
-          fmt::format("{}{}{}{}\n", body, key_.empty() ? kChain : kSeal, chain, kLineEnd));
-      !written)
+  const std::string whole =
+      fmt::format("{}{}{}{}\n", body, key_.empty() ? kChain : kSeal, chain, kLineEnd);
+  if (auto written = log_.append(whole); !written)
     return fail(written.error().kind,
                 fmt::format("{} Nothing was released for the charge that the journal refused.",
                             written.error().message));
   head_ = {head_.line + 1, chain};
+  bytes_ += std::ssize(whole);
+  ours_ += std::ssize(whole);
   seen_ = log_.written();
   return {};
 }
@@ -283,6 +305,7 @@ Expected<JournalContent> read_whole_journal(const std::string& path, const std::
   JournalContent content;
   SOTTO_ASSIGN(Lines lines, read_lines_and_runs(text, path, key, content.runs));
   content.chains = std::move(lines.chains);
+  content.bytes = std::ssize(text);
   return content;
 }
 
@@ -306,14 +329,31 @@ Expected<std::string> read_journal_key(const std::string& path) {
   return key;
 }
 
+Expected<bool> released_nothing(const JournalRun& run) {
+  if (!run.closed) return false;
+  SOTTO_ASSIGN(const CanonicalEvent charged, canonical(Event::compose(run.charged)));
+  return charged.terms.empty();
+}
+
+Expected<void> check_room(const JournalContent& journal, const std::string& path) {
+  if (journal.bytes <= kMostJournalBytes - kRoomForARun) return {};
+  return fail(
+      ErrorKind::kUsage,
+      fmt::format("the journal {} is nearly full: one of more than {} MB is read by nobody. "
+                  "Name another model, whose journal is new, and keep this one: `sotto "
+                  "account` adds up several.",
+                  path,
+                  kMostJournalBytes >> 20));
+}
+
 Expected<double> price(const JournalRun& run, double delta) {
   SOTTO_ASSIGN(const CanonicalEvent charged, canonical(Event::compose(run.charged)));
   if (auto granted = check_granted(run.promise, charged, run.samples); !granted)
     return granted.error().kind == ErrorKind::kBadData
                ? refused_line(run.where, granted.error().message)
                : tl::unexpected(granted.error());
-  // Of a run that was not closed nobody can tell whether its last lines were lost.
-  if (run.closed && charged.terms.empty()) return 0.0;
+  SOTTO_ASSIGN(const bool free, released_nothing(run));
+  if (free) return 0.0;
   auto price = price_of_promise(run.promise, charged, delta);
   // At its own delta whoever asks has typed nothing wrong.
   if (!price && price.error().kind == ErrorKind::kUsage && delta == run.promise.budget.delta)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,10 +54,14 @@ inline constexpr const char* kEndedEarly = "interrupted";
 struct JournalContent {
   std::vector<JournalRun> runs;
   std::vector<std::string> chains;  ///< of every line; empty for lines of version 0.1
+  std::int64_t bytes = 0;
 
   /// Whether it holds this place: if not, it was cut back, replaced or written anew since.
   bool holds(const JournalHead& head) const;
 };
+
+/// What must hold of the lines that are there, as they were read when the file was ours alone.
+using JournalCondition = std::function<Expected<void>(const JournalContent&)>;
 
 /// Reads a journal back. The last line may be cut short (a crash while it was written): its answer
 /// never left. Any other line that can't be read, whose checksum does not fit, or that can't stand
@@ -76,6 +81,14 @@ Expected<JournalRun> find_run(const JournalContent& journal,
 
 /// The bytes of a key file; none without a path; kUsage if there are too few to be a secret.
 Expected<std::string> read_journal_key(const std::string& path);
+
+/// Whether a run costs nothing: it was closed, and charged nothing until then. Of one that was not
+/// closed nobody can tell whether its last lines were lost.
+Expected<bool> released_nothing(const JournalRun& run);
+
+/// That a further run has room in it: one that grew beyond what is read could be read by nobody.
+/// kUsage with the remedy.
+Expected<void> check_room(const JournalContent& journal, const std::string& path);
 
 /// What a run of a journal costs at `delta`, by its promise. A bad-data error with the number of
 /// its opening line if that states a budget which can't have granted its plan, or what was charged.

@@ -23,15 +23,13 @@ namespace sotto {
 /// line after them covers them all.
 class Journal {
  public:
-  /// What must hold of the lines that are there, as they were read when the file was ours alone.
-  using Condition = std::function<Expected<void>(const JournalContent&)>;
-
   /// A file that read_journal refuses, or `condition`, is not continued, and stays as it is.
   static Expected<Journal> open(const std::string& path,
                                 const std::string& key = "",
-                                const Condition& condition = {});
+                                const JournalCondition& condition = {});
 
-  /// `line`: a JSON object without line breaks.
+  /// `line`: a JSON object without line breaks. Refused if a closing line that tells all of this
+  /// run's would no longer fit into what is read.
   Expected<void> append(const std::string& line);
   /// The same for a run's closing line, for which all lines are read once more: an edit that the
   /// file's times did not show is found now, not when somebody wants to know what was spent.
@@ -49,8 +47,11 @@ class Journal {
   Expected<void> check_untouched(bool what_they_say);
   /// Half a line of ours at the end, which could not be written, is no change.
   Expected<bool> holds_our_lines(bool what_they_say);
+  Expected<void> write(const std::string& line);
   AppendLog log_;
   std::string key_;
+  std::int64_t bytes_ = 0;  ///< of the whole file
+  std::int64_t ours_ = 0;   ///< of this run's lines
   JournalHead head_;
   std::optional<FileIdentity> seen_;  ///< after our last line; none: not known
   bool spoilt_ = false;

@@ -113,8 +113,13 @@ Expected<void> Ledger::open_journal() {
                                options_.journal_key,
                                [&](const JournalContent& content) -> Expected<void> {
                                  SOTTO_TRY(check_known_lines(options_, content));
-                                 if (options_.resume) before = content;
-                                 return {};
+                                 if (options_.resume) {
+                                   before = content;
+                                   return {};
+                                 }
+                                 if (options_.journal_condition)
+                                   SOTTO_TRY(options_.journal_condition(content));
+                                 return check_room(content, options_.journal_path);
                                }));
     if (options_.resume) SOTTO_TRY(continue_run(*options_.resume, before));
   } else if (options_.resume) {

@@ -56,6 +56,9 @@ struct LedgerOptions {
   /// Lines that the journal must hold: where one is missing, it was cut back, replaced or removed,
   /// and nobody can tell what was spent.
   std::vector<KnownLine> known_lines;
+  /// Of a new run: asked of what the journal holds once it is locked. What was looked at before may
+  /// have changed since.
+  JournalCondition journal_condition;
   /// The run's name in the journal, by which it is continued; public. Of a new run: empty, and
   /// open() makes one from the journal's last line, what the opening line says, and `nonce`:
   /// random, or for a seeded run, whose files shall be the same each time, its seed and public

@@ -90,7 +90,8 @@ Expected<TogetherPrice> price_together(const std::vector<JournalRun>& runs,
   const JournalRun* first = nullptr;
   const JournalRun* told = nullptr;
   for (const JournalRun& run : runs) {
-    if (run.closed && run.charged.empty()) continue;
+    SOTTO_ASSIGN(const bool free, released_nothing(run));
+    if (free) continue;
     if (!first) first = &run;
     if (!told && !run.unit.empty()) told = &run;
     SOTTO_TRY(check_alike(*first, told, run));

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "sotto/core/check.hpp"
+#include "sotto/privacy/seed_mark.hpp"
 #include "sotto/report/privacy_words.hpp"
 #include "sotto/report/run_charts.hpp"
 #include "sotto/report/run_page.hpp"
@@ -38,7 +39,7 @@ void tell_apart(std::vector<ReportedRun>& runs) {
 Cell epsilon_cell(const PrivacyStatement& privacy) {
   if (!privacy.is_private) return {"none", Tone::kDanger};
   const bool unsafe = privacy.unsafe_diagnostics || privacy.insecure_seed;
-  return {rounded_up(privacy.epsilon) + (unsafe ? " (not in earnest)" : ""),
+  return {rounded_up(privacy.epsilon) + (unsafe ? " (not private)" : ""),
           unsafe ? Tone::kDanger : Tone::kPlain};
 }
 
@@ -72,7 +73,7 @@ void guarantee_table(Page& page, const std::vector<ReportedRun>& runs) {
 void joint_budget(Page& page, const std::vector<ReportedRun>& runs) {
   double epsilon = 0;
   double delta = 0;
-  bool comparable = true;
+  bool comparable = true, seeded = false;
   for (const auto& run : runs) {
     const PrivacyStatement& privacy = run.record.privacy;
     if (!privacy.is_private) {
@@ -84,14 +85,16 @@ void joint_budget(Page& page, const std::vector<ReportedRun>& runs) {
     }
     epsilon += privacy.epsilon;
     delta += privacy.delta;
+    seeded |= privacy.insecure_seed;
     comparable &= privacy.neighbours == runs[0].record.privacy.neighbours &&
                   privacy.unit == runs[0].record.privacy.unit;
   }
   if (comparable)
     page.banner(Tone::kWarning,
-                fmt::format("If all {} used the same data: epsilon {} at delta {} together",
+                fmt::format("If all {} used the same data: epsilon {}{} at delta {} together",
                             runs.size(),
                             rounded_up(epsilon),
+                            seed_mark(seeded),
                             rounded_up(delta)),
                 "The budgets of runs on the same data add up, also those of runs that were thrown "
                 "away. `sotto account` prices the mixture more tightly.");

@@ -19,7 +19,7 @@ constexpr std::array<const char*, 8> kAscii = {"_", ".", ":", "-", "=", "+", "*"
 
 bool is_drawn(double value) { return std::isfinite(value) && value > 0; }
 
-/// Plain ASCII texts only: one byte a column.
+/// Plain ASCII texts only: one byte per column.
 std::string cut(std::string text, std::size_t width) {
   if (text.size() > width) text.resize(width);
   return text;

@@ -227,7 +227,7 @@ void add_warnings(Page& page, const ReportedRun& run, const std::string& who) {
   if (privacy.insecure_seed)
     page.banner(
         Tone::kDanger,
-        "NOT PRIVATE IN EARNEST: the randomness is known",
+        "NOT PRIVATE: the randomness is known",
         who + with_flags(
                   " used `‘seed’`. Whoever knows the seed can subtract the noise. Seeds are for "
                   "tests and made-up data."));

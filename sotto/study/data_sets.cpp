@@ -211,7 +211,7 @@ Expected<std::string> file_below(const std::vector<std::string>& folders, const 
     if (const std::string path = folder + "/" + name; fs::exists(path)) return path;
   return fail(
       ErrorKind::kIo,
-      fmt::format("the data file {} is not at hand{}. Name the folder that has it with ‘data DIR’.",
+      fmt::format("the data file {} was not found{}. Name the folder that has it with ‘data DIR’.",
                   name,
                   folders.empty() ? "" : fmt::format(" (looked in {})", fmt::join(folders, ", "))));
 }

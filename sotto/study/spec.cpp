@@ -350,7 +350,7 @@ Expected<std::string> find_specs(const std::string& given, const std::string& pr
     looked += (looked.empty() ? "" : ", ") + place.lexically_normal().string();
   }
   return fail(ErrorKind::kIo,
-              fmt::format("the files of the reproductions are not at hand (looked for papers.toml "
+              fmt::format("the files of the reproductions were not found (looked for papers.toml "
                           "in {}). Name their folder with ‘specs DIR’.",
                           looked));
 }

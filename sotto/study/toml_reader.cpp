@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "sotto/core/toml.hpp"
+
 namespace sotto::study {
 namespace {
 
@@ -162,16 +164,9 @@ Expected<void> TomlTable::finish() {
 }
 
 Expected<toml::table> parse_toml(std::string_view text, const std::string& name) {
-  try {
-    return toml::parse(text, name);
-  } catch (const toml::parse_error& error) {
-    return fail(ErrorKind::kBadData,
-                fmt::format("{}:{}:{}: {}",
-                            name,
-                            error.source().begin.line,
-                            error.source().begin.column,
-                            error.description()));
-  }
+  auto table = read_toml(text, name);
+  if (!table) return fail(ErrorKind::kBadData, table.error().told_of(name));
+  return *std::move(table);
 }
 
 }  // namespace sotto::study

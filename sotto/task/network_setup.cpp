@@ -20,10 +20,11 @@ namespace {
 std::string warning_of(const PrivacyStatement& privacy, const std::string& path) {
   if (!privacy.is_private) return "";
   return fmt::format(
-      "{} was trained privately (epsilon {}, delta {}); this run's statement does not count "
+      "{} was trained privately (epsilon {}{}, delta {}); this run's statement does not count "
       "that. If it was trained on the same people, they are owed the sum of both.",
       path,
       text_up(privacy.epsilon),
+      seed_mark(privacy),
       text_up(privacy.delta));
 }
 

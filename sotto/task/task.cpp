@@ -56,6 +56,15 @@ Expected<void> check_network(const TaskOptions& options) {
   return {};
 }
 
+/// Said before a plan is priced, and by a plan that is priced alone.
+Expected<void> check_network_units(bool persons) {
+  if (persons)
+    return fail(ErrorKind::kUsage,
+                "networks protect rows, but the schema declares persons with several rows. Use a "
+                "linear model, or one row per person.");
+  return {};
+}
+
 /// Training rows, as this network takes them.
 Expected<Dataset> read_for(const NamedNetwork& named, const TaskOptions& options) {
   LoadOptions rows = options.rows;
@@ -157,6 +166,7 @@ Expected<Task> Task::declare_linear(const TaskOptions& options) {
 
 Expected<Task> Task::of_network(Dataset data, NamedNetwork named, const TaskOptions& options) {
   SOTTO_TRY(check_names(data));
+  SOTTO_TRY(check_network_units(data.table.has_units()));
   SOTTO_ASSIGN(
       NetworkSpec spec,
       fitted_network(options.network, named, data.table.dim(), std::ssize(data.class_names)));
@@ -172,6 +182,7 @@ Expected<Task> Task::of_network(Dataset data, NamedNetwork named, const TaskOpti
   task.notes_ = std::move(named.notes);
   task.notes_.insert(task.notes_.end(), data.notes.begin(), data.notes.end());
   if (!start.warning.empty()) task.warnings_.push_back(std::move(start.warning));
+  task.starts_from_public_ = !options.network.pretrained.empty();
   task.table_ = std::make_unique<Table>(std::move(data.table));
   return task;
 }
@@ -186,6 +197,7 @@ Expected<Task> Task::declare_network(const TaskOptions& options) {
   std::int64_t features = named.features > 0 ? named.features : rows.dim;
   if (rows.has_schema()) {
     SOTTO_ASSIGN(const Schema schema, read_schema(rows));
+    SOTTO_TRY(check_network_units(schema.has_units));
     facts.class_names = schema.class_names();
     if (named.features == 0) features = std::ssize(schema.feature_names());
   }
@@ -217,6 +229,7 @@ Expected<Task> Task::declare_network(const TaskOptions& options) {
       std::move(spec), std::move(start), options.regularizer, facts);
   task.problem_ = task.family_->problem(n, options.relation, false);
   task.notes_ = std::move(named.notes);
+  task.starts_from_public_ = !options.network.pretrained.empty();
   return task;
 }
 
@@ -263,7 +276,7 @@ Model Task::model(const std::string& method) const {
   return model;
 }
 
-Expected<PreparedRun> prepare(const Task& task, const TrainOptions& options) {
+Expected<void> check_row_bound(const Task& task, const TrainOptions& options) {
   const PublicProblem& problem = task.problem();
   const MethodInfo* method = options.unlisted;
   if (!method) {
@@ -277,16 +290,20 @@ Expected<PreparedRun> prepare(const Task& task, const TrainOptions& options) {
   const bool bounded = problem.network || std::isfinite(problem.row_norm) || !method->is_private ||
                        (given("clip_radius") && given("step_size")) ||
                        (method->constraints && std::isfinite(problem.row_max));
-  if (!bounded)
-    return fail(
-        ErrorKind::kUsage,
-        "no public bound on the norm of a row is declared, and one taken from the rows would leak. "
-        "Give ‘row_norm R’ (longer rows are scaled down to it; for 0/1 data with k ones per row, R "
-        "= "
-        "sqrt(k)), a ‘schema’ with bounds, or both ‘clip_radius’ and ‘step_size’; dp-pgd, dp-pmd, "
-        "dp-fw-l2 "
-        "and dp-fw-l1 also take ‘row_max’.");
-  return prepare(problem, options);
+  if (bounded) return {};
+  return fail(
+      ErrorKind::kUsage,
+      "no public bound on the norm of a row is declared, and one taken from the rows would leak. "
+      "Give ‘row_norm R’ (longer rows are scaled down to it; for 0/1 data with k ones per row, R = "
+      "sqrt(k)), a ‘schema’ with bounds, or both ‘clip_radius’ and ‘step_size’; dp-pgd, dp-pmd, "
+      "dp-fw-l2 and dp-fw-l1 also take ‘row_max’.");
+}
+
+Expected<PreparedRun> prepare(const Task& task, const TrainOptions& options) {
+  SOTTO_TRY(check_row_bound(task, options));
+  SOTTO_ASSIGN(PreparedRun run, prepare(task.problem(), options));
+  run.warnings.insert(run.warnings.begin(), task.warnings().begin(), task.warnings().end());
+  return run;
 }
 
 Expected<void> Trained::keep(const std::string& path) {
@@ -312,6 +329,7 @@ Expected<Trained> train(Task& task, TrainOptions options, Observer& observer) {
   task.family().put(result.w, trained.model.w);
   trained.record = std::move(result.record);
   task.family().describe(trained.record);
+  trained.record.privacy.start_declared_public = task.starts_from_public();
   trained.model.privacy = trained.record.privacy;
   trained.model.certificate = trained.record.certificate;
   trained.ledger = std::move(result.ledger);

@@ -68,6 +68,8 @@ class Task {
   const std::string& unit() const { return unit_; }
   const std::vector<std::string>& notes() const { return notes_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
+  /// Training starts from weights that whoever named them declared public.
+  bool starts_from_public() const { return starts_from_public_; }
 
   /// The engine that training sums with; made when first asked for (Family::slow).
   Expected<const Engine*> engine();
@@ -102,10 +104,15 @@ class Task {
   std::string unit_ = "row";
   std::vector<std::string> notes_;
   std::vector<std::string> warnings_;
+  bool starts_from_public_ = false;
 };
 
-/// prepare() of the task's public problem. A linear model without a declared bound on its rows is
-/// refused (kUsage) unless every setting that would follow from it is given.
+/// Refuses (kUsage) a linear model without a declared bound on its rows, unless every setting that
+/// would follow from it is given.
+Expected<void> check_row_bound(const Task& task, const TrainOptions& options);
+
+/// check_row_bound(), then prepare() of the task's public problem. The task's warnings are the
+/// first of the run's, so that its record has them.
 Expected<PreparedRun> prepare(const Task& task, const TrainOptions& options);
 
 /// A run that came to its end: its model, and all that may be told about it.

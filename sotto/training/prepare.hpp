@@ -49,6 +49,8 @@ struct TrainOptions {
   std::string journal_key;            ///< empty: its checksums have none
   /// Files that earlier runs left, and the lines of the journal that they know.
   std::vector<KnownLine> known_lines;
+  /// Of a new run: what must hold of its journal, asked once it is locked.
+  JournalCondition journal_condition;
   bool unsafe_diagnostics = false;
   /// Where the state is written for a run that is interrupted. A run that its observer stops is
   /// then paused: its state is in the file, and no selection is paid for its model.

@@ -372,6 +372,7 @@ Expected<Ledger> open_run(const PreparedRun& run,
   granted.journal_path = options.journal_path;
   granted.journal_key = options.journal_key;
   granted.known_lines = options.known_lines;
+  granted.journal_condition = options.journal_condition;
   granted.nonce = nonce_of(run, problem, options);
   if (run.resumed) {
     granted.run = run.resumed->run;

@@ -84,6 +84,49 @@ TEST(AuditCommand, OneRun) {
   EXPECT_NEAR(result["canary_share"].get<double>(), 1.0 / 3, 1e-12);
 }
 
+/// The plan in the opening line of the journal's first run.
+std::string plan_in(const std::string& journal) {
+  const std::string text = TempDir::read(journal);
+  return json::parse(text.substr(0, text.find('\n'))).value("plan", "");
+}
+
+// An audit on the rows takes the declarations that training takes, refuses what training refuses,
+// and runs the same plan.
+TEST(AuditCommand, OneRunIsTheRunThatTrainMakes) {
+  const TempDir dir;
+  const std::string data = dir.write("train.svm", small_libsvm());
+  const Words claim = "--epsilon 2 --delta 1e-4 --dim 2";
+  int number = 0;
+  const auto audit = [&](const Words& how) {
+    const std::string journal = dir.file("audit" + std::to_string(++number));
+    const auto run = sotto(Words{"audit --one-run --canaries 10 -q --journal", journal} + claim +
+                           how + Words{data});
+    return std::pair(run, journal);
+  };
+  const auto train = [&](const Words& how) {
+    const std::string model = dir.file("model" + std::to_string(++number));
+    const auto run = sotto("train -q" + claim + how + Words{data, model});
+    return std::pair(run, model + ".journal");
+  };
+  for (const Words& how : std::vector<Words>{{"--row-norm 1 --clip-rule glm --steps 5"},
+                                             {"--row-norm 1 --method dp-newton"}}) {
+    const auto [audited, audits_journal] = audit(how);
+    const auto [trained, trains_journal] = train(how);
+    ASSERT_EQ(audited.code, 0) << ::testing::PrintToString(how) << audited.err;
+    ASSERT_EQ(trained.code, 0) << ::testing::PrintToString(how) << trained.err;
+    EXPECT_NE(plan_in(trains_journal), "");
+    EXPECT_EQ(plan_in(audits_journal), plan_in(trains_journal));
+  }
+  for (const Words& how : std::vector<Words>{{"--steps 5"}, {"--clip-rule glm"}}) {
+    const auto [audited, audits_journal] = audit(how);
+    const auto [trained, trains_journal] = train(how);
+    EXPECT_EQ(audited.code, 2) << ::testing::PrintToString(how);
+    EXPECT_EQ(audited.err, trained.err) << ::testing::PrintToString(how);
+    EXPECT_THAT(audited.err, HasSubstr("--row-norm"));
+    EXPECT_FALSE(std::filesystem::exists(audits_journal));
+  }
+}
+
 TEST(AuditCommand, Mistakes) {
   EXPECT_EQ(sotto({"audit --method dp-gd"}).code, 2) << "no claim";
   EXPECT_EQ(sotto({"audit --method gd --epsilon 1 --delta 1e-5"}).code, 2);

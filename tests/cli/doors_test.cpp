@@ -262,7 +262,7 @@ TEST(Seeds, AreMarkedByEveryVerbThatPrintsAnEpsilon) {
     expect_marked(sotto({"export", dir.file("m"), dir.file("m.onnx")}).out, "export");
     expect_marked(sotto({"show", dir.file("m")}).out, "show");
     ASSERT_EQ(sotto({"report", dir.file("r"), "--out", dir.file("p.html")}).code, 0);
-    EXPECT_THAT(TempDir::read(dir.file("p.html")), HasSubstr("NOT PRIVATE IN EARNEST"));
+    EXPECT_THAT(TempDir::read(dir.file("p.html")), HasSubstr("NOT PRIVATE: the randomness"));
   }
 }
 

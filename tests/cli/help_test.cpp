@@ -148,6 +148,25 @@ TEST(Help, OfAVerbIsTheSameEitherWayAndEndsWithTheVerb) {
   EXPECT_THAT(sotto({"--help"}).out, HasSubstr("Start here"));
 }
 
+// A flag's value that is none is a mistake of whoever typed it, also where help is asked for.
+TEST(Help, WithAValueIsNoInternalError) {
+  for (const Words& verb : all_verbs())
+    for (const char* help : {"--help=inf", "--help=x", "--help=false", "--help=", "-h=x"}) {
+      const auto run = sotto(verb + help);
+      EXPECT_THAT(run.code, ::testing::AnyOf(0, 2)) << verb.back() << help << run.err;
+      EXPECT_THAT(run.err, Not(HasSubstr("internal error"))) << verb.back() << help;
+    }
+  for (const char* verb : {"train", "calibrate", "audit"}) {
+    const auto run = sotto({verb, "--help=inf"});
+    EXPECT_EQ(run.code, 2) << verb;
+    EXPECT_EQ(run.out, "") << verb;
+    EXPECT_THAT(first_line(run.err), HasSubstr("--help")) << verb;
+  }
+  EXPECT_THAT(sotto({"train --bias=x --help"}).code, ::testing::AnyOf(0, 2));
+  EXPECT_THAT(sotto({"--help=inf"}).code, ::testing::AnyOf(0, 2));
+  EXPECT_THAT(sotto({"--version=inf"}).code, ::testing::AnyOf(0, 2));
+}
+
 TEST(Help, ShowsTheOptionsOfTheMethodThatIsNamed) {
   for (const char* verb : {"train", "calibrate", "audit"}) {
     const auto common = sotto({verb, "--help"});

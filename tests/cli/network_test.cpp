@@ -190,6 +190,28 @@ TEST(Network, Mistakes) {
   EXPECT_FALSE(std::filesystem::exists(images.dir.file("refused.json.journal")));
 }
 
+// A plan that is priced alone is refused as its run would be.
+TEST(Network, PersonsAreRefusedBeforeAnything) {
+  const TempDir dir;
+  const std::string schema = dir.write("schema.toml",
+                                       "[file]\nheader = true\n"
+                                       "[[column]]\nname = \"who\"\nkind = \"unit\"\n"
+                                       "[[column]]\nname = \"age\"\nkind = \"numeric\"\n"
+                                       "min = 0\nmax = 100\n"
+                                       "[[column]]\nname = \"ill\"\nkind = \"label\"\n"
+                                       "positive = [\"yes\"]\nnegative = [\"no\"]\n");
+  const std::string rows = dir.write("rows.csv", "who,age,ill\na,1,yes\na,2,no\nb,3,no\n");
+  const Words how{
+      "train --model softmax --method dp-sgd --epsilon 1 --delta 1e-4 --steps 2 --schema", schema};
+  const std::string model = dir.file("model.json");
+  for (const auto& run :
+       {sotto(how + Words{"--dry-run --public-n 2"}), sotto(how + Words{rows, model})}) {
+    EXPECT_EQ(run.code, 2) << run.err;
+    EXPECT_THAT(run.err, HasSubstr("networks protect rows"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(model + ".journal"));
+}
+
 TEST(Network, IsAudited) {
   const Images images(300);
   const std::string network = images.dir.write("net.toml", kNetwork);

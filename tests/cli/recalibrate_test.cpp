@@ -111,7 +111,12 @@ TEST_F(Recalibrate, TheGuaranteeStaysAndVerifySaysWhatWasDone) {
         5)
         << path;
   }
-  EXPECT_EQ(sotto({"export", dir_.file("new.json"), dir_.file("new.onnx")}).code, 0);
+  ASSERT_EQ(sotto({"export", dir_.file("new.json"), dir_.file("new.onnx")}).code, 0);
+  EXPECT_THAT(TempDir::read(dir_.file("new.onnx")),
+              AllOf(HasSubstr("sotto.recalibrated"),
+                    HasSubstr("Its scores were recalibrated on rows that were declared public.")));
+  ASSERT_EQ(sotto({"export", dir_.file("model.json"), dir_.file("old.onnx")}).code, 0);
+  EXPECT_EQ(TempDir::read(dir_.file("old.onnx")).find("recalibrated"), std::string::npos);
 }
 
 TEST_F(Recalibrate, RowsThatWereRescaledAreTold) {

@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "tests/support/child.hpp"
@@ -179,6 +180,37 @@ TEST_F(Resources, StrangeInputs) {
       const auto result = sotto(words, "ulimit -t 20;");
       EXPECT_THAT(result.code, AnyOf(2, 3, 6)) << words[0] << " " << name << result.err;
       EXPECT_THAT(result.err, HasSubstr("sotto: ")) << words[0];
+    }
+  }
+}
+
+/// toml++ would destroy a table for each part of a key recursively: the stack ends before they do.
+TEST_F(Resources, DeepTomlKeysAreRefused) {
+  const std::string model = dir_.file("model.json");
+  ASSERT_EQ(sotto(train({"--epsilon 1 --row-norm 1.5"})).code, 0);
+  std::string key = "a";
+  for (int k = 0; k < 40'000; ++k) key += ".a";
+  for (const std::string& text : {key + " = 1\n",
+                                  "[" + key + "]\n",
+                                  "[[" + key + "]]\n",
+                                  "b = {" + key + " = 1}\n",
+                                  "b = [{" + key + " = 1}]\n"}) {
+    const std::string toml = dir_.write("deep.toml", text);
+    auto object = nlohmann::json::parse(TempDir::read(model));
+    object["schema"] = text;
+    const std::string forged = dir_.write("forged.json", object.dump());
+    const Words budget = {"--epsilon 1 --delta 1e-5"};
+    const Words paths = {rows_, dir_.file("new.json")};
+    const std::vector<std::pair<Words, int>> doors = {
+        {"train --dim 2 --row-norm 1.5" + budget + Words{"--config", toml} + paths, 2},
+        {"train" + budget + Words{"--schema", toml} + paths, 3},
+        {"train" + budget + Words{"--model", toml} + paths, 3},
+        {{"show", forged}, 3}};
+    for (const auto& [words, code] : doors) {
+      const auto result = sotto(words);
+      EXPECT_EQ(result.code, code) << words[0] << text.substr(0, 9) << result.err;
+      EXPECT_THAT(result.err, HasSubstr(":1:")) << words[0] << text.substr(0, 9);
+      EXPECT_THAT(result.err, HasSubstr("more than 64 parts")) << words[0] << text.substr(0, 9);
     }
   }
 }

@@ -154,6 +154,113 @@ TEST_F(Show, ANetworkHasLayers) {
   EXPECT_FALSE(std::filesystem::exists(dir_.file("c.csv")));
 }
 
+/// A network that starts at random, one that starts from it, and their records.
+class Start : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto first = train({"--seed 1 --quiet"}, "first");
+    ASSERT_EQ(first.code, 0) << first.err;
+  }
+  CommandResult train(const Words& more, const std::string& name) const {
+    return sotto(Words{"train --model mlp:3 --method dp-sgd --epsilon 1 --delta 1e-3 --steps 2 "
+                       "--dim 2 --classes -1,1 --record",
+                       file(name, ".run")} +
+                 more + Words{rows_, file(name, ".json")});
+  }
+  std::string file(const std::string& name, const char* suffix) const {
+    return dir_.file(name + suffix);
+  }
+  json record(const std::string& name) const {
+    return json::parse(TempDir::read(file(name, ".run")));
+  }
+  CommandResult verified(const json& asked) const {
+    return sotto({"verify", dir_.write("asked.run", asked.dump(1))});
+  }
+
+  TempDir dir_;
+  std::string rows_ = dir_.write("rows.svm", small_libsvm());
+};
+
+TEST_F(Start, ASeededOneIsMarkedAndWarnedOfOnce) {
+  const auto run = train({"--pretrained", file("first", ".json")}, "second");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const std::string warning = "was trained privately (epsilon ";
+  const std::size_t at = run.err.find(warning);
+  ASSERT_NE(at, std::string::npos) << run.err;
+  EXPECT_EQ(run.err.find(warning, at + 1), std::string::npos) << "once";
+  EXPECT_THAT(
+      run.err.substr(at, run.err.find('\n', at) - at),
+      AllOf(HasSubstr(" IF ITS SEED IS SECRET, delta "), HasSubstr("owed the sum of both")));
+}
+
+// Whoever reads the files alone must learn of it, also where nothing was printed.
+TEST_F(Start, WhatWasDeclaredPublicIsAFactOfTheStatement) {
+  const auto run = train({"--quiet --pretrained", file("first", ".json")}, "second");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const json second = record("second");
+  EXPECT_EQ(second["privacy"]["start_declared_public"], true);
+  const json model = json::parse(TempDir::read(file("second", ".json")));
+  EXPECT_EQ(model["privacy"], second["privacy"]);
+  ASSERT_EQ(second["warnings"].size(), 1u) << second["warnings"];
+  EXPECT_THAT(second["warnings"][0].get<std::string>(),
+              AllOf(HasSubstr("IF ITS SEED IS SECRET"), HasSubstr("owed the sum of both")));
+  EXPECT_THAT(sotto({"show", file("second", ".json")}).out,
+              HasSubstr("weights that were declared public"));
+  const auto whole = sotto({"verify",
+                            file("second", ".run"),
+                            "--journal",
+                            file("second", ".json.journal"),
+                            "--model",
+                            file("second", ".json")});
+  EXPECT_EQ(whole.code, 0) << whole.out;
+  EXPECT_THAT(whole.out,
+              AllOf(HasSubstr("FLAG"), HasSubstr("weights that were declared public; if they")));
+
+  // Where nothing was named, nothing says so.
+  const json first = record("first");
+  EXPECT_FALSE(first["privacy"].contains("start_declared_public"));
+  EXPECT_EQ(first["warnings"], json::array());
+  EXPECT_THAT(sotto({"show", file("first", ".json")}).out, Not(HasSubstr("declared public")));
+  const auto unnamed = verified(first);
+  EXPECT_EQ(unnamed.code, 0) << unnamed.out;
+  EXPECT_THAT(unnamed.out, Not(HasSubstr("declared public")));
+}
+
+TEST_F(Start, ForgedOnesAreFound) {
+  const auto run = train({"--quiet --pretrained", file("first", ".json")}, "second");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const json second = record("second");
+  ASSERT_EQ(verified(second).code, 0);
+  json forged = second;
+  forged["privacy"].erase("start_declared_public");
+  EXPECT_EQ(verified(forged).code, 5) << "taken away";
+  for (const json& other : {json(false), json(1), json("true"), json()}) {
+    forged["privacy"]["start_declared_public"] = other;
+    EXPECT_EQ(verified(forged).code, 5) << other;
+  }
+  forged = record("first");
+  ASSERT_EQ(verified(forged).code, 0);
+  for (const json& other : {json(true), json(1)}) {
+    forged["privacy"]["start_declared_public"] = other;
+    EXPECT_EQ(verified(forged).code, 5) << "added: " << other;
+  }
+}
+
+// Its layers are those of a network: a linear model has no place for them.
+TEST_F(Start, ALinearModelHasNone) {
+  const auto run = sotto({"train --epsilon 1 --delta 1e-3 --steps 2 --dim 2 --row-norm 1 --quiet",
+                          "--pretrained",
+                          file("first", ".json"),
+                          "--record",
+                          file("linear", ".run"),
+                          rows_,
+                          file("linear", ".json")});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_FALSE(record("linear")["privacy"].contains("start_declared_public"));
+  const auto verdict = verified(record("linear"));
+  EXPECT_EQ(verdict.code, 0) << verdict.out;
+}
+
 TEST_F(Show, WhatIsNoModel) {
   EXPECT_EQ(sotto({"show", dir_.file("none.json")}).code, 6);
   EXPECT_EQ(sotto({"show", dir_.file("schema.toml")}).code, 3);

@@ -135,6 +135,18 @@ TEST_F(Train, AConfigFileEqualsFlags) {
   EXPECT_EQ(model()["weights"], by_file);
 }
 
+// What a flag does not take must not become an argument: the data, or what is written.
+TEST_F(Train, AConfigFilesFlagIsTrueOrFalse) {
+  for (const char* line : {"quiet = \"extra.svm\"", "bias = 7", "bias = \"\"", "\"\" = 1"}) {
+    const std::string config =
+        dir_.write("run.toml",
+                   std::string("epsilon = 1\ndelta = 1e-4\nrow-norm = 1\ndim = 2\n") + line + "\n");
+    const auto run = sotto({"train --config", config, data_, model_});
+    EXPECT_EQ(run.code, 2) << line << run.err;
+    EXPECT_FALSE(std::filesystem::exists(model_)) << line;
+  }
+}
+
 // Only one file is read; the record's command must not name another.
 TEST_F(Train, AConfigFileNamesNoOther) {
   const std::string other = dir_.write("b.toml", "epsilon = 8\n");
@@ -145,6 +157,17 @@ TEST_F(Train, AConfigFileNamesNoOther) {
     const auto run = sotto(words);
     EXPECT_EQ(run.code, 2) << run.err;
     EXPECT_THAT(run.err, HasSubstr("--config"));
+  }
+}
+
+TEST_F(Train, AConfigFileDoesNotAskForHelp) {
+  for (const char* line : {"help = \"x\"", "help = true", "help = false", "\"help=x\" = true"}) {
+    const std::string config = dir_.write("run.toml", std::string(line) + "\n");
+    const auto run = sotto(command({"--config", config}));
+    EXPECT_EQ(run.code, 2) << line << run.err;
+    EXPECT_EQ(run.out, "") << line;
+    EXPECT_THAT(run.err, HasSubstr("asks for help")) << line;
+    EXPECT_FALSE(model_exists()) << line;
   }
 }
 

@@ -36,6 +36,20 @@ TEST(Files, FailuresAreIoErrors) {
   EXPECT_FALSE(std::filesystem::exists(dir.file("b")));
 }
 
+// A backup's link, or another mode, is no other content.
+TEST(Files, AreReplacedAfterALinkToThemWasMade) {
+  const TempDir dir;
+  const std::string model = "{\"sotto_model\": 1}";
+  const std::string path = dir.write("a", model);
+  ASSERT_EQ(*kind_at(path), FileKind::kModel);
+  auto file = AtomicFile::create(path, FileAccess::kOwner);
+  ASSERT_TRUE(file && file->write(model));
+  std::filesystem::create_hard_link(path, dir.file("backup"));
+  std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+  AtomicFile moved = *std::move(file);  // and all that it knows
+  EXPECT_TRUE(moved.commit().has_value());
+}
+
 // What nothing can make again is replaced by its own kind alone, also if it was put there after
 // this file was begun.
 TEST(Files, ReplaceWhatCantBeMadeAgainByItsOwnKindOnly) {
@@ -51,13 +65,16 @@ TEST(Files, ReplaceWhatCantBeMadeAgainByItsOwnKindOnly) {
       "plain text"};
   for (const std::string& there : kinds) {
     for (const std::string& written : kinds) {
-      const bool fits = there == kinds.back() || kind_of(there) == kind_of(written);
-      dir.write("a", "before");
-      auto file = AtomicFile::create(path, FileAccess::kOwner);
-      ASSERT_TRUE(file && file->write(written));
-      dir.write("a", there);  // by another program, in the meantime
-      EXPECT_EQ(file->commit().has_value(), fits) << there << " by " << written;
-      EXPECT_EQ(*read_text_file(path), fits ? written : there);
+      for (const bool meanwhile : {false, true}) {  // it came while the file was written
+        const bool fits =
+            there == kinds.back() || (!meanwhile && kind_of(there) == kind_of(written));
+        dir.write("a", meanwhile ? "before" : there);
+        auto file = AtomicFile::create(path, FileAccess::kOwner);
+        ASSERT_TRUE(file && file->write(written));
+        if (meanwhile) dir.write("a", there);
+        EXPECT_EQ(file->commit().has_value(), fits) << there << " by " << written;
+        EXPECT_EQ(*read_text_file(path), fits ? written : there);
+      }
     }
   }
 }

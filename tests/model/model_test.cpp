@@ -42,6 +42,7 @@ Model sample_model() {
                    true,
                    false,
                    true,
+                   false,
                    JournalPlace{"a run", {7, "c0ffee"}}};
   return model;
 }
@@ -113,6 +114,22 @@ TEST(Model, SaysThatItWasRecalibrated) {
   json["recalibrated"]["method"] = "magic";
   EXPECT_THAT(model_from_text(json.dump(), "m.json").error().message,
               HasSubstr("platt, intercept"));
+}
+
+TEST(Model, SaysThatItsStartWasDeclaredPublic) {
+  Model model = sample_model();
+  EXPECT_EQ(to_text(model).find("start_declared_public"), std::string::npos)
+      << "the bytes of all other models stay as they were";
+  EXPECT_FALSE(model_from_text(to_text(model), "m.json")->privacy.start_declared_public);
+  model.privacy.start_declared_public = true;
+  EXPECT_EQ(to_text(model), text_of_objects(model));
+  const auto again = model_from_text(to_text(model), "m.json");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(again->privacy.start_declared_public);
+  auto json = nlohmann::json::parse(to_text(model));
+  EXPECT_EQ(json["privacy"]["start_declared_public"], true);
+  json["privacy"]["start_declared_public"] = 1;
+  EXPECT_FALSE(model_from_text(json.dump(), "m.json"));
 }
 
 TEST(Model, ThoseOfVersion01StateNoRule) {

@@ -110,6 +110,28 @@ TEST(Onnx, ThePrivacyStatementTravelsAlong) {
   EXPECT_EQ(back.privacy->epsilon, 1.25);
 }
 
+// What rests on somebody's declaration must not get lost on the way out.
+TEST(Onnx, WhatWasDeclaredPublicTravelsAlong) {
+  Model model = model_of(builtin_network("softmax", 4, 2).value());
+  const onnx::ModelProto plain = proto_of(to_onnx(model).value());
+  EXPECT_THAT(plain.doc_string(), ::testing::Not(HasSubstr("declared public")));
+  for (const auto& each : plain.metadata_props()) EXPECT_NE(each.key(), "sotto.recalibrated");
+
+  model.privacy.start_declared_public = true;
+  model.recalibrated = Recalibration{Recalibration::Method::kIntercept, 1.0 / 3, -1e-9, 12};
+  const onnx::ModelProto proto = proto_of(to_onnx(model).value());
+  std::map<std::string, std::string> props;
+  for (const auto& each : proto.metadata_props()) props[each.key()] = each.value();
+  EXPECT_EQ(nlohmann::json::parse(props["sotto.recalibrated"]),
+            nlohmann::json::parse(to_text(model))["recalibrated"]);
+  EXPECT_EQ(nlohmann::json::parse(props["sotto.privacy"])["start_declared_public"], true);
+  EXPECT_THAT(proto.doc_string(), HasSubstr("started from weights that were declared public."));
+  EXPECT_THAT(proto.doc_string(), HasSubstr("recalibrated on rows that were declared public."));
+  const auto back = network_from_onnx(proto.SerializeAsString(), "x").value();
+  ASSERT_TRUE(back.privacy);
+  EXPECT_TRUE(back.privacy->start_declared_public);
+}
+
 TEST(Onnx, LinearModelsAreWrittenToo) {
   Model model;
   model.w = Vector::LinSpaced(4, 1, 4);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -42,6 +43,50 @@ class DamagedJournal : public ::testing::Test {
   TempDir dir_;
   const std::vector<std::string> good_ = lines_of(TempDir::read(golden("two.journal")));
 };
+
+// Only the beginning of one line is taken for a write that was cut short: whatever else follows the
+// last newline may be many lines, and paid for.
+TEST_F(DamagedJournal, WhatFollowsTheLastNewlineIsTheBeginningOfALineOrDamage) {
+  const std::string good = TempDir::read(golden("two.journal"));
+  const auto refused = [&](const std::string& text, const std::string& what) {
+    const std::string path = dir_.write("m.journal", text);
+    const auto runs = read_journal(path);
+    EXPECT_FALSE(runs) << what;
+    if (!runs) {
+      EXPECT_EQ(runs.error().kind, ErrorKind::kBadData) << what;
+    }
+    EXPECT_FALSE(Ledger::open(planned(dir_))) << what;
+    EXPECT_EQ(TempDir::read(path), text) << what << ": nothing was cut";
+  };
+  const auto with_ends = [&](std::size_t from, const std::string& end) {
+    std::string text;
+    for (std::size_t k = 0; k < good_.size(); ++k) text += good_[k] + (k < from ? "\n" : end);
+    return text;
+  };
+  for (std::size_t k = 0; k + 1 < good_.size(); ++k) {
+    refused(with_ends(k, ""), fmt::format("no newlines from line {} on", k + 1));
+    refused(with_ends(k, "\r"), fmt::format("carriage returns from line {} on", k + 1));
+    refused(with_ends(k, " "), fmt::format("blanks from line {} on", k + 1));
+  }
+  for (const char last : {'x', '\0', ' ', '\r', ',', '{'}) {
+    if (last == ' ' || last == '\r') continue;  // the line is whole: below
+    refused(good.substr(0, good.size() - 1) + last, fmt::format("last byte {:#x}", last));
+  }
+  for (const std::size_t zeros : {std::size_t{1}, std::size_t{100}, good_.back().size() + 1}) {
+    std::string text = good;
+    std::fill(text.end() - static_cast<std::ptrdiff_t>(zeros), text.end(), '\0');
+    refused(text, fmt::format("{} zeros", zeros));
+  }
+  refused(good + "x", "a byte behind it");
+  refused(good + "[1", "the beginning of a list");
+  // Any beginning of the last line is what a write leaves that was cut short: it has gone.
+  const std::string before =
+      with_ends(good_.size(), "").substr(0, good.size() - good_.back().size() - 1);
+  for (std::size_t size = 1; size < good_.back().size(); ++size) {
+    const std::string path = dir_.write("m.journal", before + good_.back().substr(0, size));
+    EXPECT_TRUE(read_journal(path)) << good_.back().substr(0, size);
+  }
+}
 
 // The last one too: a write that was cut short has no newline.
 TEST_F(DamagedJournal, EveryLineThatEndsMustBeReadable) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sotto/privacy/accountant/gaussian.hpp"
+#include "sotto/privacy/accountant/kinds.hpp"
 #include "sotto/privacy/accountant/pld.hpp"
 #include "sotto/privacy/accountant/rdp.hpp"
 #include "sotto/privacy/accountant/rdp_conversion.hpp"
@@ -115,6 +116,49 @@ double renyi_of_each(const CanonicalEvent& event) {
   for (std::size_t i = 0; i < orders.size(); ++i)
     best = std::min(best, internal::epsilon_at_order(orders[i] - 1, curve[i], kDelta));
   return best;
+}
+
+/// Releases, and their strengths added up.
+std::pair<long double, long double> weight_of(const std::vector<Term>& terms) {
+  long double releases = 0, strengths = 0;
+  for (const Term& term : terms) {
+    releases += static_cast<long double>(term.count);
+    strengths += static_cast<long double>(term.count) * static_cast<long double>(strength(term));
+  }
+  return {releases, strengths};
+}
+
+// A bound from above that loses releases is none: those that a count can't hold, too.
+TEST(Kinds, CountsBeyondTheLargestAreNotLost) {
+  struct Case {
+    int kinds;
+    std::int64_t count;
+  };
+  constexpr std::size_t kMost = 64;
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  // Of the last ones no two fit into one count.
+  for (const Case& each :
+       {Case{20'000, std::int64_t{1} << 50}, Case{300, std::int64_t{1} << 60}, Case{200, kLargest}})
+    for (const double spread : {1e-9, 1.0, 1e6}) {
+      std::vector<Term> terms;
+      for (int i = 0; i < each.kinds; ++i) {
+        Term term;
+        term.sampling = Term::Sampling::kPoisson;
+        term.rate = 0.01;
+        term.parameter = 1 + spread * i / each.kinds;
+        term.count = each.count;
+        terms.push_back(term);
+      }
+      const auto [releases, strengths] = weight_of(terms);
+      ASSERT_GT(releases, static_cast<long double>(kLargest));
+      const std::vector<Term> above = few_kinds(terms, kMost, KindsFrom::kAbove);
+      const std::vector<Term> below = few_kinds(terms, kMost, KindsFrom::kBelow);
+      EXPECT_GE(weight_of(above).first, releases) << each.kinds << ' ' << spread;
+      EXPECT_GE(weight_of(above).second, strengths * (1 - 1e-15L)) << each.kinds << ' ' << spread;
+      EXPECT_LE(weight_of(below).first, releases) << each.kinds << ' ' << spread;
+      EXPECT_LE(weight_of(below).second, strengths * (1 + 1e-15L)) << each.kinds << ' ' << spread;
+      EXPECT_LE(above.size(), each.count < kLargest ? kMost : terms.size()) << "and still few";
+    }
 }
 
 TEST(RdpKinds, ManyCostNoLessThanEachOnItsOwn) {

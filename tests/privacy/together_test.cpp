@@ -143,5 +143,22 @@ TEST(Together, RunsOfAJournal) {
   EXPECT_NEAR(total->epsilon, epsilon_of(9 / std::sqrt(40.0), 1e-5), 1e-6);
 }
 
+// A run that was stopped before its first charge costs nothing, whoever adds it up.
+TEST(Together, ARunThatReleasedNothingIsFree) {
+  const testing::TempDir dir;
+  for (int run = 0; run < 2; ++run) {
+    auto ledger = Ledger::open(testing::planned(dir));
+    ASSERT_TRUE(ledger) << ledger.error().message;
+    ASSERT_TRUE(ledger->close(kEndedEarly));
+  }
+  const auto runs = read_journal(dir.file("m.journal"));
+  ASSERT_TRUE(runs);
+  const auto total = price_together(*runs, 1e-5);
+  ASSERT_TRUE(total) << total.error().message;
+  EXPECT_EQ(total->paid, 0);
+  EXPECT_EQ(total->epsilon, 0);
+  for (const double each : testing::prices(dir.file("m.journal"))) EXPECT_EQ(each, 0);
+}
+
 }  // namespace
 }  // namespace sotto

@@ -310,6 +310,24 @@ std::string privacy_sentence(const PrivacyStatement& privacy) {
           : "");
 }
 
+/// What the file's readers are told: also what rests on a declaration of somebody.
+std::string description_of(const Model& model) {
+  std::string text = privacy_sentence(model.privacy);
+  if (model.privacy.start_declared_public)
+    text += " Its training started from weights that were declared public.";
+  if (model.recalibrated)
+    text += " Its scores were recalibrated on rows that were declared public.";
+  return text;
+}
+
+/// As in the model file.
+nlohmann::json recalibration_json(const Recalibration& done) {
+  return {{"intercept", done.intercept},
+          {"method", std::string(to_string(done.method))},
+          {"rows", done.rows},
+          {"slope", done.slope}};
+}
+
 }  // namespace
 }  // namespace sotto::onnx_file
 
@@ -321,10 +339,13 @@ Expected<std::string> to_onnx(const Model& model) {
                model.network.empty() ? onnx_file::linear_graph(model)
                                      : onnx_file::network_graph(model, loss));
   graph.opset = 13;
-  graph.description = onnx_file::privacy_sentence(model.privacy);
+  graph.description = onnx_file::description_of(model);
   graph.metadata["sotto.privacy"] = json_text(to_json(model.privacy));
   graph.metadata["sotto.method"] = model.method;
   graph.metadata["sotto.loss"] = loss;
+  if (model.recalibrated)
+    graph.metadata["sotto.recalibrated"] =
+        json_text(onnx_file::recalibration_json(*model.recalibrated));
   if (!model.class_names.empty())
     graph.metadata["sotto.class_names"] = json_text(nlohmann::json(model.class_names));
   if (!model.feature_names.empty())

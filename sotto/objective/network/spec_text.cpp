@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "sotto/core/numbers.hpp"
+#include "sotto/core/toml.hpp"
 #include "sotto/objective/network/spec.hpp"
 
 namespace sotto {
@@ -184,17 +185,11 @@ Expected<LayerSpec> parse_layer(std::string_view text) {
 }
 
 Expected<NetworkSpec> parse_network(const std::string& text, const std::string& path) {
-  try {
-    auto spec = read_table(toml::parse(text));
-    if (!spec) return bad(fmt::format("{}: {}", path, spec.error().message));
-    return spec;
-  } catch (const toml::parse_error& error) {
-    return bad(fmt::format("{}:{}:{}: {}",
-                           path,
-                           error.source().begin.line,
-                           error.source().begin.column,
-                           error.description()));
-  }
+  const auto table = read_toml(text, path);
+  if (!table) return bad(table.error().told_of(path));
+  auto spec = read_table(*table);
+  if (!spec) return bad(fmt::format("{}: {}", path, spec.error().message));
+  return spec;
 }
 
 std::string to_text(const LayerSpec& layer) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 namespace sotto {
 namespace {
@@ -19,9 +20,11 @@ bool has_larger_rate(const Term& a, const Term& b) {
   return out(a) < out(b);
 }
 
-void take_in(Term& one, const Term& term, KindsFrom from) {
+// False, and nothing is changed, where both together are more releases than a count can hold.
+bool take_in(Term& one, const Term& term, KindsFrom from) {
+  if (term.count > std::numeric_limits<std::int64_t>::max() - one.count) return false;
   const bool above = from == KindsFrom::kAbove;
-  one.count += std::min(term.count, std::numeric_limits<std::int64_t>::max() - one.count);
+  one.count += term.count;
   if (above ? strength(term) > strength(one) : strength(term) < strength(one))
     one.parameter = term.parameter;
   if (above ? has_larger_rate(term, one) : has_larger_rate(one, term)) {
@@ -29,6 +32,7 @@ void take_in(Term& one, const Term& term, KindsFrom from) {
     one.batch = term.batch;
     one.population = term.population;
   }
+  return true;
 }
 
 // Strengths and rates within a factor of e^width are one kind. None if more than `most` are left:
@@ -38,6 +42,7 @@ std::optional<std::vector<Term>> merged(const std::vector<Term>& terms,
                                         KindsFrom from,
                                         double width) {
   std::vector<Term> result;
+  std::size_t filled = 0;
   std::map<std::tuple<Term::Mechanism, Term::Sampling, double, double>, Term> cells;
   for (const Term& term : terms) {
     if (is_full_gaussian(term)) {
@@ -47,8 +52,12 @@ std::optional<std::vector<Term>> merged(const std::vector<Term>& terms,
     const auto cell = [&](double x) { return std::floor(std::log(x) / width); };
     const auto [place, is_new] = cells.try_emplace(
         {term.mechanism, term.sampling, cell(strength(term)), cell(term.rate)}, term);
-    if (!is_new) take_in(place->second, term, from);
-    if (cells.size() > most) return std::nullopt;
+    if (!is_new && !take_in(place->second, term, from)) {
+      // A full cell is a kind of its own and a new one is begun: no release may be lost.
+      result.push_back(std::exchange(place->second, term));
+      ++filled;
+    }
+    if (cells.size() + filled > most) return std::nullopt;
   }
   for (const auto& [unused, term] : cells) result.push_back(term);
   return result;
