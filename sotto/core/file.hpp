@@ -47,6 +47,10 @@ class OpenFile {
   int descriptor_ = -1;
 };
 
+/// Standard input, output or error once more, to be closed by itself; what it is opened for is not
+/// changed. Not open (errno says why): it has none.
+OpenFile another_standard_stream(int stream);
+
 /// A file written as a stream, to a temporary one beside its target that commit() syncs and
 /// renames, and whose folder it syncs: the name holds what it held before or all of it, also after
 /// a loss of power. A link is followed first, so that what it points to is replaced; what belongs
@@ -56,6 +60,8 @@ class AtomicFile {
   static Expected<AtomicFile> create(const std::string& path,
                                      FileAccess access,
                                      StreamTargets streams = StreamTargets::kRefused);
+  /// Written through, as a pipe is.
+  static Expected<AtomicFile> standard_output();
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&& other) noexcept;
   ~AtomicFile();
