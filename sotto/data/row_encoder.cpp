@@ -67,15 +67,15 @@ void RowEncoder::Spellings::add(const std::string& spelling, std::int32_t value)
     few_.push_back({head_of(spelling), spelling, value});
 }
 
-std::optional<std::int32_t> RowEncoder::Spellings::find(std::string_view text) const {
+std::int32_t RowEncoder::Spellings::find(std::string_view text) const {
   const std::uint64_t head = head_of(text);
   for (const Spelling& each : few_)
     if (each.head == head && each.text.size() == text.size() &&
         (text.size() <= sizeof head || each.text == text))
       return each.value;
-  if (all_.size() <= kFew) return std::nullopt;
+  if (all_.size() <= kFew) return kNone;
   const auto found = all_.find(text);
-  return found == all_.end() ? std::nullopt : std::optional(found->second);
+  return found == all_.end() ? kNone : found->second;
 }
 
 RowEncoder::RowEncoder(const Schema& schema,
@@ -117,7 +117,7 @@ bool RowEncoder::is_missing(std::string_view field) const {
 
 bool RowEncoder::lacks_label(const Column& column, std::span<const std::string_view> fields) const {
   const std::string_view field = fields[column.field];
-  return (field.empty() || is_missing(field)) && !column.lookup.find(field);
+  return (field.empty() || is_missing(field)) && column.lookup.find(field) == Spellings::kNone;
 }
 
 std::optional<std::string_view> RowEncoder::person_in(
@@ -148,8 +148,8 @@ const char* RowEncoder::encode_numeric(const Column& column,
 }
 
 void RowEncoder::encode_categorical(const Column& column, std::string_view field, Row& row) const {
-  if (const auto value = column.lookup.find(field)) {
-    row.set(column.feature + *value, 1);
+  if (const std::int32_t value = column.lookup.find(field); value != Spellings::kNone) {
+    row.set(column.feature + value, 1);
   } else if (column.indicator >= 0 && is_missing(field)) {
     row.set(column.indicator, 1);
   } else if (column.other >= 0) {
@@ -177,12 +177,12 @@ const char* RowEncoder::encode_label(const Column& column,
     label = static_cast<float>(std::clamp(value, column.facts.min, column.facts.max));
     return nullptr;
   }
-  const auto value = column.lookup.find(field);
-  if (!value)
+  const std::int32_t value = column.lookup.find(field);
+  if (value == Spellings::kNone)
     return demands_all_ ? "is not one of the label's declared values"
                         : "is not one of the label's declared values; leave it empty if it is not "
                           "known";
-  const auto position = static_cast<float>(*value);
+  const auto position = static_cast<float>(value);
   label = signed_label_ ? 2 * position - 1 : position;
   return nullptr;
 }

@@ -59,7 +59,9 @@ class RowEncoder {
   class Spellings {
    public:
     void add(const std::string& spelling, std::int32_t value);
-    std::optional<std::int32_t> find(std::string_view text) const;
+    static constexpr std::int32_t kNone = -1;
+    /// kNone: of none. (An optional is returned through memory, which costs as much as the search.)
+    std::int32_t find(std::string_view text) const;
 
    private:
     struct Spelling {

@@ -48,7 +48,7 @@ class LineWriter {
   Expected<void> add(const RowBlock& block, std::span<const double> outputs);
   /// What only the last row decides.
   Expected<void> finish();
-  std::int64_t rows() const { return rows_; }
+  std::int64_t count() const { return rows_; }
   std::int64_t flagged() const { return flagged_; }
 
  private:
@@ -101,7 +101,7 @@ Piece LineWriter::make_piece(const RowBlock& block,
 }
 
 Expected<void> LineWriter::add(const RowBlock& block, std::span<const double> outputs) {
-  const std::int64_t rows = block.table.rows();
+  const std::int64_t rows = block.table.rows();  // public rows: to be scored
   std::vector<Piece> pieces(static_cast<std::size_t>((rows + kPieceRows - 1) / kPieceRows));
   parallel_for(std::ssize(pieces), [&](std::int64_t k, int) {
     pieces[static_cast<std::size_t>(k)] =
@@ -196,7 +196,7 @@ Expected<Scored> score_rows(const Model& model,
   }
   SOTTO_TRY(lines.finish());
   Scored scored;
-  scored.rows = lines.rows();
+  scored.rows = lines.count();
   if (options.threshold || options.flag_share) scored.flagged = lines.flagged();
   scored.class_names = columns.class_names();
   if (!known)
