@@ -113,7 +113,7 @@ Expected<int> demo(const std::string& folder) {
       "\nWhat to try next:\n"
       "  open {} in a browser: the run's report, for your privacy officer\n"
       "  sotto train --epsilon 0.1 ...       less budget: watch the accuracy fall\n"
-      "  sotto predict {} {} predictions.txt\n"
+      "  sotto predict {} {} predictions.csv\n"
       "  sotto account --journal {}          what the journal says was spent\n"
       "  sotto train --epsilon 1 --delta 1e-6 --schema YOUR.toml YOUR.csv model.json\n"
       "  {} shows how columns and their public bounds are declared.\n",

@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <span>
+#include <optional>
 #include <string>
 
 #include "data_options.hpp"
@@ -10,7 +11,8 @@
 #include "printer.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/model/model_json.hpp"
-#include "sotto/task/family.hpp"
+#include "sotto/task/metrics_sum.hpp"
+#include "sotto/task/scoring.hpp"
 #include "summary.hpp"
 #include "verbs.hpp"
 
@@ -22,66 +24,115 @@ struct Arguments {
   std::string model_path;
   std::string output_path;
   DataArguments data;
-  bool probabilities = false;
+  std::string keep;
+  ScoreOptions scores;
+  std::optional<std::int64_t> top;
   bool json = false;
+
+  bool to_standard_output() const { return output_path == "-" || output_path == "/dev/stdout"; }
 };
 
-/// One line per row: the predicted class, or the number; with --proba the probabilities.
-std::string prediction_lines(const Family& family,
-                             const std::vector<double>& outputs,
-                             bool probabilities) {
-  const auto width = static_cast<std::size_t>(family.width());
-  std::string lines;
-  for (std::size_t begin = 0; begin < outputs.size(); begin += width) {
-    const std::span<const double> row(outputs.data() + begin, width);
-    lines += probabilities ? fmt::format("{}", fmt::join(family.probabilities(row), " "))
-                           : family.prediction(row);
-    lines += '\n';
+std::vector<std::string> names_in(const std::string& list) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    if (end > begin) names.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
   }
-  return lines;
+  return names;
+}
+
+void print_scored(const Arguments& arguments, const Scored& scored) {
+  if (arguments.json) {
+    auto json = scored.metrics ? to_json(*scored.metrics) : nlohmann::json::object();
+    json["rows"] = scored.rows;
+    if (scored.flagged) json["flagged"] = *scored.flagged;
+    print_json(json);
+  } else if (scored.metrics) {
+    print_metrics(*scored.metrics, scored.class_names, "predict");
+  }
+  if (scored.flagged && !arguments.json)
+    tell("flagged: {} of {} rows\n", *scored.flagged, scored.rows);
+  if (!scored.metrics)
+    say("note: how good the predictions are is not told: {}\n", scored.no_metrics);
+  else if (scored.rows > MetricsSum::kMostRanked && scored.class_names.size() == 2)
+    say("note: AUC is not told of more than {} rows: `sotto evaluate` has it, in more memory.\n",
+        MetricsSum::kMostRanked);
 }
 
 Expected<int> predict(const Arguments& arguments) {
-  SOTTO_TRY(check_writable(arguments.output_path, StreamTargets::kAllowed));
+  if (!arguments.to_standard_output())
+    SOTTO_TRY(check_writable(arguments.output_path, StreamTargets::kAllowed));
   SOTTO_ASSIGN(const Model model, load_model(arguments.model_path));
   SOTTO_ASSIGN(const auto family, family_of(model));
-  if (arguments.probabilities) SOTTO_TRY(family->check_probabilities());
-  SOTTO_ASSIGN(LoadOptions options, arguments.data.load_options(arguments.data_path));
-  options.persons = false;  // a line per row, in the file's order
-  SOTTO_ASSIGN(const Dataset rows, family->read(std::move(options)));
-  SOTTO_ASSIGN(const auto outputs, family->outputs(rows.table, model.w));
-  SOTTO_TRY(write_file_atomically(arguments.output_path,
-                                  prediction_lines(*family, outputs, arguments.probabilities),
-                                  FileAccess::kOwner,
-                                  StreamTargets::kAllowed));
-  if (const auto known = family->check_evaluation(); !known) {
-    say("note: how good the predictions are is not told: {}\n", known.error().message);
-    return kSuccess;
+  ScoreOptions how = arguments.scores;
+  if (arguments.top) {
+    if (*arguments.top < 1)
+      return fail(
+          ErrorKind::kUsage,
+          fmt::format("--top takes a number of rows, at least 1, but is {}.", *arguments.top));
+    how.top = *arguments.top;
   }
-  SOTTO_ASSIGN(const Metrics metrics, family->evaluate(rows.table, model.w, outputs));
-  if (arguments.json)
-    print_json(to_json(metrics));
-  else
-    print_metrics(metrics, model.class_names, "predict");
+  SOTTO_ASSIGN(LoadOptions options, arguments.data.load_options(arguments.data_path));
+  options.keep = names_in(arguments.keep);
+  SOTTO_ASSIGN(const auto rows, family->read_blocks(std::move(options)));
+  for (const auto& note : rows->notes()) say("note: {}\n", note);
+  SOTTO_ASSIGN(OutputFile output,
+               arguments.to_standard_output()
+                   ? OutputFile::standard_output()
+                   : OutputFile::create(arguments.output_path, StreamTargets::kAllowed));
+  SOTTO_ASSIGN(const Scored scored, score_rows(model, *family, *rows, how, output));
+  SOTTO_TRY(output.commit());
+  std::optional<ResultsOnStandardError> elsewhere;
+  if (arguments.to_standard_output()) elsewhere.emplace();
+  print_scored(arguments, scored);
   return kSuccess;
+}
+
+void add_files(Verb& verb, Arguments& a) {
+  a.data.streams = true;
+  a.data
+      .add_rows(verb,
+                "DATA",
+                a.data_path,
+                "rows in the format of the training data, labels or not; - reads CSV from "
+                "standard input")
+      .required();
+  verb.add_input("MODEL", a.model_path, "a model that `train` wrote").required();
+  verb.writes(Verb::called("OUTPUT"), [&a] {
+    return a.output_path == "-" ? std::vector<std::string>() : std::vector{a.output_path};
+  });
+  verb.add_word("OUTPUT",
+                a.output_path,
+                "predictions as CSV, in the order of the rows; .gz is packed, - is standard output")
+      .required();
+}
+
+void add_scores(Verb& verb, Arguments& a) {
+  verb.add_word(
+      "--keep", a.keep, "columns of a CSV file to copy to the output, such as an id: NAME,NAME");
+  verb.add_flag("--proba", a.scores.probabilities, "write the probability of every class");
+  verb.add_word("--class",
+                a.scores.of_class,
+                "the class whose probability sorts and flags; default: the second of two");
+  verb.add_option("--threshold",
+                  a.scores.threshold,
+                  "add a column 'flagged': 1 if the probability (score, number) is at least this");
+  verb.add_option("--flag-share",
+                  a.scores.flag_share,
+                  "the same for this share of the rows, those with the highest: 0.05");
+  verb.add_flag("--sort", a.scores.sort, "the highest probability first");
+  verb.add_option("--top", a.top, "only the first rows of those that --sort gives");
 }
 
 }  // namespace
 
 Action add_predict(Verb& app) {
-  auto* verb =
-      app.add_subcommand("predict", "apply a model to rows; accuracy, AUC and confusion table");
+  auto* verb = app.add_subcommand(
+      "predict", "apply a model to rows: a list with ids, probabilities and flags");
   auto arguments = std::make_shared<Arguments>();
-  arguments->data
-      .add_rows(*verb, "DATA", arguments->data_path, "rows in the format of the training data")
-      .required();
-  verb->add_input("MODEL", arguments->model_path, "a model that `train` wrote").required();
-  verb->add_output(
-          "OUTPUT", arguments->output_path, "predictions, one per line, in the order of the rows")
-      .required();
-  verb->add_flag("--proba",
-                 arguments->probabilities,
-                 "write probabilities of the second class instead of classes");
+  add_files(*verb, *arguments);
+  add_scores(*verb, *arguments);
   verb->add_input("--schema", arguments->data.schema_path, "instead of the schema inside the model")
       .group("Data");
   verb->add_word(
@@ -89,9 +140,21 @@ Action add_predict(Verb& app) {
       .show_default()
       .group("Data");
   arguments->data.add_limits(*verb);
+  verb->add_option("--sort-memory",
+                   arguments->scores.sort_memory,
+                   "bytes of memory for sorting, more goes to a file in $TMPDIR; default 256MB")
+      .bytes()
+      .group("Limits");
   verb->add_flag("--json", arguments->json, "print the metrics as one object");
-  verb->footer(
-      "\nThe metrics are exact: use rows that are public, or that you may look at anyway.");
+  verb->footer(R"(
+  sotto predict new.csv model.json risks.csv --keep encounter_id --top 100
+  sotto predict new.csv.gz model.json risks.csv.gz --keep encounter_id --flag-share 0.05
+  zcat new.csv.gz | sotto predict - model.json - --proba
+
+The output has a header: the columns of --keep, or else 'row', then 'prediction' and, of classes, 'probability': of
+the second of two classes (--class chooses another one), of the predicted one of more. Equal ones keep the file's
+order. A CSV file needs neither label nor person column. Where there are labels, accuracy, AUC and confusion are
+printed. These are exact: use rows that are public, or that you may look at anyway. docs/guide/predict.md has more.)");
   return [arguments] { return predict(*arguments); };
 }
 

@@ -124,7 +124,7 @@ result is an ordinary model for predict, evaluate and export. AUC stays the same
 
   sotto evaluate public.csv model.json                        mean prediction 0.08, observed share 0.11
   sotto recalibrate public.csv model.json better.json
-  sotto predict --proba new.csv better.json probabilities.txt
+  sotto predict new.csv better.json probabilities.csv
 
 The rows must be public, and never those of training: the fit depends on them exactly. The model's own guarantee
 stays as it is, because nothing more is computed from its training rows. The new file says that it was recalibrated, and `sotto verify` says so too.

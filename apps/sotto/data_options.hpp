@@ -21,6 +21,7 @@ struct DataArguments {
   bool bias = false;
   bool no_refusals = false;
   InputLimits limits;
+  bool streams = false;  ///< rows may come through standard input, `-`
 
   void add_to(Verb& verb);
   /// Only those that say how large a file may be.

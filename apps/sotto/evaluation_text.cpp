@@ -24,7 +24,7 @@ double share(std::int64_t count, std::int64_t of) {
   return static_cast<double>(count) / static_cast<double>(of);
 }
 
-/// A threshold as `predict --proba` writes probabilities; a score where there are none.
+/// A threshold as `predict` writes probabilities; a score where there are none.
 double shown_threshold(const TwoClassScores& scores, double threshold) {
   return scores.probabilities ? 1 / (1 + std::exp(-threshold)) : threshold;
 }
@@ -161,10 +161,9 @@ std::string never_predicted_text(const Evaluation& e, std::size_t c) {
                      shown_threshold(scores, some.threshold),
                      percent(share(some.flagged, scores.rows)),
                      four_digits(scores.precision(some))) +
-         (scores.probabilities
-              ? ", and `sotto predict --proba` writes what to compare with it. If all "
-                "probabilities are too low, `sotto recalibrate` mends them."
-              : ".");
+         (scores.probabilities ? ", and `sotto predict --threshold` flags them. If all "
+                                 "probabilities are too low, `sotto recalibrate` mends them."
+                               : ".");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace sotto::app {
 namespace {
 
 bool lost = false;
+std::FILE* results = stdout;
 
 void put(std::FILE* stream, std::string_view text, bool& failed) noexcept {
   if (std::fwrite(text.data(), 1, text.size(), stream) != text.size()) failed = true;
@@ -18,7 +19,7 @@ void put(std::FILE* stream, std::string_view text, bool& failed) noexcept {
 
 }  // namespace
 
-void print_text(std::string_view text) { put(stdout, escaped(text), lost); }
+void print_text(std::string_view text) { put(results, escaped(text), lost); }
 
 void say_text(std::string_view text) { say_to_terminal(escaped(with_flags(text))); }
 
@@ -27,7 +28,7 @@ void say_to_terminal(std::string_view text) noexcept {
   put(stderr, text, ignored);
 }
 
-void print_json_text(std::string_view text) { put(stdout, escaped_json(text), lost); }
+void print_json_text(std::string_view text) { put(results, escaped_json(text), lost); }
 
 void say_error(const Error& error) {
   if (error.is_list)
@@ -39,6 +40,9 @@ void say_error(const Error& error) {
 void print_json(const nlohmann::json& value, int indent) {
   print_json_text(json_text(value, indent) + "\n");
 }
+
+ResultsOnStandardError::ResultsOnStandardError() noexcept { results = stderr; }
+ResultsOnStandardError::~ResultsOnStandardError() { results = stdout; }
 
 bool flush_printed() noexcept {
   if (std::fflush(stdout) != 0) lost = true;

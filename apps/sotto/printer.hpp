@@ -60,6 +60,16 @@ void print_json(const nlohmann::json& value, int indent = -1);
 /// The same of an object's text.
 void print_json_text(std::string_view text);
 
+/// While it lives, results are said on standard error: the file that is written goes to standard
+/// output.
+class ResultsOnStandardError {
+ public:
+  ResultsOnStandardError() noexcept;
+  ResultsOnStandardError(const ResultsOnStandardError&) = delete;
+  ResultsOnStandardError& operator=(const ResultsOnStandardError&) = delete;
+  ~ResultsOnStandardError();
+};
+
 /// Flushes standard output. False if something that was printed there is lost.
 bool flush_printed() noexcept;
 

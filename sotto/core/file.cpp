@@ -250,6 +250,10 @@ int OpenFile::close() {
   return file_system().close(std::exchange(descriptor_, -1)) == 0 || errno == EINTR ? 0 : errno;
 }
 
+OpenFile another_standard_stream(int stream) {
+  return OpenFile(::fcntl(stream, F_DUPFD_CLOEXEC, 3));
+}
+
 // ---- Atomic files -------------------------------------------------------------------------------
 
 TemporaryFile::TemporaryFile(std::string path) : path_(std::move(path)) { remember(path_); }
@@ -333,6 +337,14 @@ Expected<AtomicFile> AtomicFile::create(const std::string& path,
   }
   if (replaces && system.change_mode(result.file_.descriptor(), mode) != 0)
     return cannot_write(path, errno);
+  return result;
+}
+
+Expected<AtomicFile> AtomicFile::standard_output() {
+  AtomicFile result;
+  result.path_ = result.target_ = "standard output";
+  result.file_ = another_standard_stream(STDOUT_FILENO);
+  if (result.file_.descriptor() < 0) return cannot_write(result.path_, errno);
   return result;
 }
 

@@ -67,6 +67,10 @@ class TemporaryFile {
   std::string path_;
 };
 
+/// Standard input, output or error once more, to be closed by itself; what it is opened for is not
+/// changed. Not open (errno says why): it has none.
+OpenFile another_standard_stream(int stream);
+
 /// A file written as a stream, to a temporary one beside its target that commit() syncs and
 /// renames, and whose folder it syncs: the name holds what it held before or all of it, also after
 /// a loss of power. A link is followed first, so that what it points to is replaced; what belongs
@@ -76,6 +80,9 @@ class AtomicFile {
   static Expected<AtomicFile> create(const std::string& path,
                                      FileAccess access,
                                      StreamTargets streams = StreamTargets::kRefused);
+  /// Written through, as a pipe is.
+  static Expected<AtomicFile> standard_output();
+
   Expected<void> write(std::string_view bytes);
   Expected<void> commit();
   int descriptor() const { return file_.descriptor(); }

@@ -40,6 +40,11 @@ struct ReadOptions {
   /// Persons' rows are brought together, where the schema names a unit column; false: every row is
   /// a unit, in the file's order.
   bool persons = true;
+  /// The rows are only to be scored. A CSV file may then lack the label's and the person's column,
+  /// or leave their fields empty, and may have columns that its schema does not know.
+  bool scoring = false;
+  /// With `scoring`: columns of a CSV file whose fields are handed on, by name.
+  std::vector<std::string> keep = {};
   Misfits misfits = Misfits::kRefuse;
   std::int64_t shown_refusals = kShownRefusals;
   InputLimits limits{};

@@ -26,6 +26,8 @@ class Refusals {
   /// An empty list of the same file.
   Refusals next() const { return Refusals(path_, shown_); }
 
+  bool empty() const { return total_ == 0; }
+
   /// Fails with kBadData if a row does not fit and `misfits` is kRefuse; one line per row, each
   /// starting with path:row:column.
   Expected<void> settle(Misfits misfits) const;

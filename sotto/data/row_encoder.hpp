@@ -22,13 +22,20 @@ namespace sotto {
 /// docs/reference/schema.md. The label becomes -1 / +1, a class number, or the clamped number.
 class RowEncoder {
  public:
-  /// `fields[c]` is the place of the schema's column c among the fields of a row. Rows are encoded
-  /// as for `multiclass` (0, 1, …) or not (-1, +1) if the label has two classes. With kNull a
-  /// numeric field that holds no number counts as missing.
+  /// The place of a column that rows don't have.
+  static constexpr std::size_t kNoField = static_cast<std::size_t>(-1);
+  /// Whether every row must have a label and, in a schema with persons, name one.
+  enum class Demands { kAll, kFeatures };
+
+  /// `fields[c]` is the place of the schema's column c among the fields of a row; kNoField, where
+  /// that is not demanded, for those that it does not have. Rows are encoded as for `multiclass`
+  /// (0, 1, …) or not (-1, +1) if the label has two classes. With kNull a numeric field that holds
+  /// no number counts as missing.
   RowEncoder(const Schema& schema,
-             std::vector<std::size_t> fields,
+             const std::vector<std::size_t>& fields,
              bool multiclass,
-             Misfits misfits);
+             Misfits misfits,
+             Demands demands = Demands::kAll);
 
   struct Fault {
     std::size_t field = 0;
@@ -42,20 +49,42 @@ class RowEncoder {
                TableBuilder::Writer& writer) const;
   /// Whom a row names, by the field at the unit's place; nobody if there is none, or no such field.
   std::optional<std::string_view> person_in(std::span<const std::string_view> fields) const;
+  bool has_label(std::span<const std::string_view> fields) const {
+    return label_column_ && !lacks_label(columns_[*label_column_], fields);
+  }
   float null_label() const { return signed_label_ ? -1.0F : 0.0F; }
 
  private:
+  /// Which declared value a text is a spelling of.
+  class Spellings {
+   public:
+    void add(const std::string& spelling, std::int32_t value);
+    static constexpr std::int32_t kNone = -1;
+    /// kNone: of none. (An optional is returned through memory, which costs as much as the search.)
+    std::int32_t find(std::string_view text) const;
+
+   private:
+    struct Spelling {
+      std::uint64_t head = 0;  // texts of the same length are compared by it first
+      std::string text;
+      std::int32_t value = 0;
+    };
+    static constexpr std::size_t kFew = 16;  // so many are compared faster than one is hashed
+    std::vector<Spelling> few_;
+    std::unordered_map<std::string, std::int32_t, KeyedHash, std::equal_to<>> all_;
+  };
   struct Column {
     Schema::Column facts;
     std::size_t field = 0;
     std::int32_t feature = 0;     // the first one
     std::int32_t other = -1;      // the feature for unlisted values
     std::int32_t indicator = -1;  // the feature for missing values
-    std::unordered_map<std::string, std::int32_t, KeyedHash, std::equal_to<>> lookup;
+    Spellings lookup;
   };
   class Row;
 
   bool is_missing(std::string_view field) const;
+  bool lacks_label(const Column& column, std::span<const std::string_view> fields) const;
   const char* encode_numeric(const Column& column, std::string_view field, Row& row) const;
   void encode_categorical(const Column& column, std::string_view field, Row& row) const;
   const char* encode_one_hot(const Column& column, std::string_view field, Row& row) const;
@@ -66,7 +95,9 @@ class RowEncoder {
   Schema::Label label_;
   bool signed_label_;
   Misfits misfits_;
+  bool demands_all_;
   std::optional<std::size_t> unit_field_;
+  std::optional<std::size_t> label_column_;  // among columns_
 };
 
 }  // namespace sotto

@@ -3,6 +3,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <utility>
 
 #include "sotto/core/check.hpp"
 #include "sotto/core/parallel.hpp"
@@ -105,22 +106,26 @@ std::int64_t Metrics::right() const {
 std::vector<double> scores(const Table& table, const Vector& w) {
   SOTTO_CHECK(table.dim() == w.size());
   std::vector<double> result(static_cast<std::size_t>(table.rows()));
-  for (std::int64_t i = 0; i < table.rows(); ++i)
-    result[static_cast<std::size_t>(i)] = score_of_row(table, i, w);
+  const std::int64_t rows = table.rows();
+  constexpr std::int64_t kPiece = 4096;
+  parallel_for((rows + kPiece - 1) / kPiece, [&](std::int64_t piece, int) {
+    for (std::int64_t i = piece * kPiece; i < std::min(rows, (piece + 1) * kPiece); ++i)
+      result[static_cast<std::size_t>(i)] = score_of_row(table, i, w);
+  });
   return result;
 }
 
 double area_under_roc(std::span<const double> scores, std::span<const float> labels) {
-  std::vector<std::size_t> order(scores.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](auto a, auto b) { return scores[a] < scores[b]; });
+  std::vector<std::pair<double, bool>> order(scores.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = {scores[i], labels[i] > 0};
+  std::sort(order.begin(), order.end());
   double rank_sum = 0;  // of the positives; equal scores share their mean rank
   double positives = 0;
   for (std::size_t begin = 0; begin < order.size();) {
     std::size_t end = begin;
     double here = 0;
-    for (; end < order.size() && scores[order[end]] == scores[order[begin]]; ++end)
-      here += labels[order[end]] > 0 ? 1 : 0;
+    for (; end < order.size() && order[end].first == order[begin].first; ++end)
+      here += order[end].second ? 1 : 0;
     rank_sum += here * (static_cast<double>(begin + 1 + end) / 2);
     positives += here;
     begin = end;

@@ -7,32 +7,10 @@
 
 #include "sotto/model/coefficients.hpp"
 #include "sotto/model/evaluate.hpp"
+#include "sotto/task/model_kind.hpp"
 
 namespace sotto {
 namespace {
-
-struct Kind {
-  std::string loss;
-  bool classes = true;
-  bool probabilities = false;
-};
-
-Expected<Kind> kind_of(const Model& model) {
-  if (model.network.empty())
-    return Kind{to_string(model.loss),
-                loss_info(model.loss).classification,
-                model.loss.kind == LossKind::kLogistic};
-  SOTTO_ASSIGN(const NetworkSpec spec, parse_network(model.network, "the model's network"));
-  switch (spec.loss) {
-    case NetworkLoss::kSoftmax:
-      return Kind{"softmax", true, true};
-    case NetworkLoss::kLogistic:
-      return Kind{"logistic", true, true};
-    case NetworkLoss::kSquared:
-      break;
-  }
-  return Kind{"squared", false, false};
-}
 
 Expected<std::vector<double>> finite_outputs(const Model& model,
                                              const Family& family,
@@ -58,18 +36,12 @@ std::vector<double> margins(std::vector<double> outputs, std::int64_t width) {
   return result;
 }
 
-std::size_t guess(std::span<const double> outputs) {
-  if (outputs.size() == 1) return outputs[0] > 0 ? 1 : 0;
-  return static_cast<std::size_t>(std::max_element(outputs.begin(), outputs.end()) -
-                                  outputs.begin());
-}
-
 }  // namespace
 
 Expected<std::vector<double>> two_class_scores(const Model& model,
                                                const Family& family,
                                                const Table& rows) {
-  SOTTO_ASSIGN(const Kind kind, kind_of(model));
+  SOTTO_ASSIGN(const ModelKind kind, kind_of(model));
   if (!kind.classes)
     return fail(ErrorKind::kUsage, "this needs two classes, but the model predicts numbers.");
   if (family.width() > 2)
@@ -80,7 +52,7 @@ Expected<std::vector<double>> two_class_scores(const Model& model,
 }
 
 Expected<Evaluation> evaluate_rows(const Model& model, const Family& family, const Table& rows) {
-  SOTTO_ASSIGN(const Kind kind, kind_of(model));
+  SOTTO_ASSIGN(const ModelKind kind, kind_of(model));
   SOTTO_ASSIGN(std::vector<double> outputs, finite_outputs(model, family, rows));
   const auto labels = rows.labels();
   Evaluation result;
@@ -93,20 +65,13 @@ Expected<Evaluation> evaluate_rows(const Model& model, const Family& family, con
   }
   const auto width = static_cast<std::size_t>(family.width());
   const std::size_t classes = std::max<std::size_t>(2, width);
-  SOTTO_ASSIGN(result.class_names, full_class_names(model));
-  for (std::size_t c = result.class_names.size(); c < classes; ++c)
-    result.class_names.push_back(std::to_string(c));
-  if (result.class_names.size() > classes)
-    return fail(ErrorKind::kBadData,
-                fmt::format("the model has {} classes, but its schema declares {}. Train again.",
-                            classes,
-                            result.class_names.size()));
+  SOTTO_ASSIGN(result.class_names, all_class_names(model, classes));
   result.confusion.assign(classes, std::vector<std::int64_t>(classes));
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const std::size_t truth = width > 1       ? static_cast<std::size_t>(labels[i])
                               : labels[i] > 0 ? 1
                                               : 0;
-    ++result.confusion[truth][guess({outputs.data() + i * width, width})];
+    ++result.confusion[truth][guessed_class({outputs.data() + i * width, width})];
   }
   if (classes == 2)
     result.two =

@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "sotto/data/row_blocks.hpp"
 #include "sotto/task/linear_family.hpp"
 #include "sotto/task/network_family.hpp"
 
 namespace sotto {
 
-Expected<Dataset> Family::read(LoadOptions options) const {
+LoadOptions Family::completed(LoadOptions options) const {
   adapt(options);
   options.public_rows = true;
   options.misfits = Misfits::kRefuse;
@@ -16,16 +17,31 @@ Expected<Dataset> Family::read(LoadOptions options) const {
     options.classes = class_names_;
     options.dim = resolve_format(options) == Format::kLibsvm ? features() : 0;
   }
+  return options;
+}
+
+Expected<void> Family::check_features(std::int64_t dim, const LoadOptions& options) const {
+  const std::int64_t read = dim - (options.bias ? 1 : 0);
+  if (read == features()) return {};
+  return fail(
+      ErrorKind::kBadData,
+      fmt::format("{} has {} features, but the training data has {}. Use files of the same kind.",
+                  options.path,
+                  read,
+                  features()));
+}
+
+Expected<Dataset> Family::read(LoadOptions options) const {
+  options = completed(std::move(options));
   SOTTO_ASSIGN(Dataset rows, load_table(options));
-  const std::int64_t read = rows.table.dim() - (options.bias ? 1 : 0);
-  if (read != features())
-    return fail(
-        ErrorKind::kBadData,
-        fmt::format("{} has {} features, but the training data has {}. Use files of the same "
-                    "kind.",
-                    options.path,
-                    read,
-                    features()));
+  SOTTO_TRY(check_features(rows.table.dim(), options));
+  return rows;
+}
+
+Expected<std::unique_ptr<RowBlocks>> Family::read_blocks(LoadOptions options) const {
+  options = completed(std::move(options));
+  SOTTO_ASSIGN(auto rows, open_rows(options));
+  SOTTO_TRY(check_features(rows->dim(), options));
   return rows;
 }
 

@@ -17,6 +17,7 @@
 namespace sotto {
 
 class Engine;
+class RowBlocks;
 
 /// One model of a kind, linear or a network, but for its weights: how rows are read for it, what
 /// training needs to know of it, and what it makes of rows. Front ends don't ask which kind it is.
@@ -29,6 +30,8 @@ class Family {
   /// scale. Rows that don't fit are refused in any case. `options` says where they are, with a
   /// schema of their own or none (the model's is then used).
   Expected<Dataset> read(LoadOptions options) const;
+  /// The same block after block, to be scored (data/row_blocks.hpp): labels may be missing.
+  Expected<std::unique_ptr<RowBlocks>> read_blocks(LoadOptions options) const;
 
   /// What is public about training it on n units. `persons`: some units are several rows.
   virtual PublicProblem problem(PublicCount n, Relation relation, bool persons) const = 0;
@@ -89,6 +92,12 @@ class Family {
   std::string class_name(std::size_t c) const;
 
  private:
+  /// With all that is known of rows that this model takes.
+  LoadOptions completed(LoadOptions options) const;
+  /// kBadData: rows with so many features, an intercept among them if there is one, are not of the
+  /// model's kind.
+  Expected<void> check_features(std::int64_t dim, const LoadOptions& options) const;
+
   std::vector<std::string> class_names_;
   std::vector<std::string> feature_names_;
   std::string schema_;

@@ -105,7 +105,7 @@ TEST_F(Evaluate, AClassThatIsNeverPredictedIsAWarning) {
   EXPECT_THAT(run.err,
               AllOf(HasSubstr("warning: no row is predicted <30"),
                     HasSubstr("Lower the threshold: "),
-                    HasSubstr("sotto predict --proba"),
+                    HasSubstr("sotto predict --threshold"),
                     HasSubstr("sotto recalibrate")));
   EXPECT_THAT(TempDir::read(dir_.file("page.html")), HasSubstr("&lt;30 is never predicted"));
   EXPECT_EQ(evaluated(rows_, timid)["never_predicted"], json{"<30"});

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -34,9 +35,14 @@ TEST(Predict, ALineIsItsRowsWhoeverTheRowsBelongTo) {
   ASSERT_EQ(train.code, 0) << train.err;
   const auto predict = sotto({"predict", data, model, folder.file("out.txt")});
   ASSERT_EQ(predict.code, 0) << predict.err;
-  std::string expected;
-  for (const auto& label : labels) expected += label + "\n";
-  EXPECT_EQ(TempDir::read(folder.file("out.txt")), expected);
+  std::istringstream lines(TempDir::read(folder.file("out.txt")));
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "row,prediction,probability");
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    std::getline(lines, line);
+    EXPECT_THAT(line, ::testing::StartsWith(std::to_string(i + 1) + "," + labels[i] + ","));
+  }
 }
 
 TEST(Persons, AreProtectedNotRows) {

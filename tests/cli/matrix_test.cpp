@@ -183,8 +183,8 @@ INSTANTIATE_TEST_SUITE_P(
              kFamilies[static_cast<std::size_t>(std::get<1>(which.param))].name;
     });
 
-// Rows without labels are refused by name, and nothing is written.
-TEST(MatrixWithoutLabels, PredictSaysWhichColumnIsMissing) {
+// Rows without labels are scored, and a feature that is missing is named.
+TEST(MatrixWithoutLabels, PredictScoresThem) {
   for (const auto& family : kFamilies) {
     const TempDir dir;
     const Rows rows = csv(dir);
@@ -195,9 +195,14 @@ TEST(MatrixWithoutLabels, PredictSaysWhichColumnIsMissing) {
               0);
     const std::string bare = dir.write("bare.csv", "age,kind\n30,a\n");
     const auto result = sotto({"predict", bare, model, dir.file("p")});
-    EXPECT_EQ(result.code, 3) << family.name << result.err;
-    EXPECT_THAT(result.err, HasSubstr("outcome")) << family.name;
-    EXPECT_FALSE(std::filesystem::exists(dir.file("p"))) << family.name;
+    EXPECT_EQ(result.code, 0) << family.name << result.err;
+    EXPECT_EQ(result.out, "") << family.name;
+    EXPECT_THAT(TempDir::read(dir.file("p")), HasSubstr("row,prediction,probability\n1,"));
+    const std::string less = dir.write("less.csv", "age\n30\n");
+    const auto refused = sotto({"predict", less, model, dir.file("q")});
+    EXPECT_EQ(refused.code, 3) << family.name << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("'kind'")) << family.name;
+    EXPECT_FALSE(std::filesystem::exists(dir.file("q"))) << family.name;
   }
 }
 

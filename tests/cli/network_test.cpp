@@ -72,7 +72,7 @@ TEST(Network, TrainsAndPredicts) {
   const auto proba = sotto({"predict --proba", images.path, model, out});
   ASSERT_EQ(proba.code, 0) << proba.err;
   const std::string line = TempDir::read(out).substr(0, TempDir::read(out).find('\n'));
-  EXPECT_EQ(std::count(line.begin(), line.end(), ' '), 2);
+  EXPECT_EQ(line, "row,prediction,probability of 0,probability of 1,probability of 2");
 }
 
 TEST(Network, HasAReport) {

@@ -74,11 +74,12 @@ TEST_F(Recalibrate, TheMeanPredictionBecomesTheObservedShare) {
 
     // predict says the same probabilities.
     const std::string path = dir_.file("p");
-    ASSERT_EQ(
-        sotto({"predict --proba", rows_, dir_.file(std::string(method) + ".json"), path}).code, 0);
+    ASSERT_EQ(sotto({"predict", rows_, dir_.file(std::string(method) + ".json"), path}).code, 0);
     std::istringstream lines(TempDir::read(path));
     double sum = 0;
-    for (double p = 0; lines >> p;) sum += p;
+    std::string line;
+    for (std::getline(lines, line); std::getline(lines, line);)
+      sum += std::stod(line.substr(line.rfind(',') + 1));
     EXPECT_NEAR(sum / 300, after["observed_share"].get<double>(), 1e-9) << method;
   }
   // Whichever scale it begins with, the best one is the same.

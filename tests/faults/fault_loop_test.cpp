@@ -103,7 +103,8 @@ TEST_P(FaultLoop, OtherCommands) {
   FaultyDisk sound;
   const Outcome trained = trial.run_on(sound, trial.train());
   ASSERT_EQ(trained.code, 0) << trained.err;
-  for (const auto& command : {trial.predict(), trial.verify(), trial.report()}) {
+  for (const auto& command :
+       {trial.predict(), trial.predict_sorted(), trial.verify(), trial.report()}) {
     FaultyDisk counting;
     const Outcome plain = trial.run_on(counting, command);
     ASSERT_EQ(plain.code, 0) << command[0] << plain.err;

@@ -124,6 +124,11 @@ Words Trial::predict() const {
   return {"predict", file("rows.svm"), file("model.json"), file("predicted.csv")};
 }
 
+Words Trial::predict_sorted() const {
+  return "predict --sort --flag-share 0.1 --sort-memory 400" +
+         Words{file("rows.svm"), file("model.json"), file("sorted.csv.gz")};
+}
+
 Words Trial::verify() const { return {"verify", file("run.json")}; }
 
 Words Trial::report() const { return {"report --out", file("run.html"), file("run.json")}; }

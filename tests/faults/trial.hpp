@@ -31,6 +31,8 @@ class Trial {
 
   Words train() const;
   Words predict() const;
+  /// With most lines in a temporary file.
+  Words predict_sorted() const;
   Words verify() const;
   Words report() const;
   /// On the rows, with a journal and a report; by dp-gd, whose noise is found at once.

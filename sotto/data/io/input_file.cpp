@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "sotto/core/file.hpp"
@@ -20,6 +22,7 @@ namespace {
 
 constexpr std::size_t kInputBytes = 256 * 1024;
 constexpr int kGzipOnly = 15 + 16;  // largest window, gzip header and checksum
+constexpr std::string_view kGzipMagic = "\x1f\x8b\x08";
 
 }  // namespace
 
@@ -31,6 +34,7 @@ struct InputFile::State {
   }
 
   Expected<std::size_t> read_raw(char* data, std::size_t bytes);
+  Expected<void> check_stream(std::string_view bytes);
   Expected<std::size_t> inflate_into(std::span<char> buffer);
 
   std::string path;
@@ -38,6 +42,8 @@ struct InputFile::State {
   std::size_t size;
   std::int64_t unpacked = 0;
   std::int64_t most_unpacked = 0;
+  bool is_stream = false;
+  std::size_t streamed = 0;
   bool gzip = false;
   bool member_ended = false;
   z_stream stream{};
@@ -98,11 +104,10 @@ Expected<InputFile> InputFile::open(const std::string& path,
   if (state->size == 0 && !any_content)
     return fail(ErrorKind::kBadData,
                 fmt::format("{}: the file is empty. A data file needs at least one row.", path));
-  std::array<char, 3> magic{};
+  std::array<char, kGzipMagic.size()> magic{};
   SOTTO_ASSIGN(const std::size_t got, state->read_raw(magic.data(), magic.size()));
   SOTTO_TRY(file.rewind());
-  const bool looks_packed =
-      got == 3 && magic[0] == '\x1f' && magic[1] == '\x8b' && magic[2] == '\x08';
+  const bool looks_packed = std::string_view(magic.data(), got) == kGzipMagic;
   if (path.ends_with(".gz")) {
     state->gzip = inflateInit2(&state->stream, kGzipOnly) == Z_OK;
     if (!state->gzip) return fail(ErrorKind::kIo, path + ": zlib can't start; not enough memory.");
@@ -117,6 +122,34 @@ Expected<InputFile> InputFile::open(const std::string& path,
   return file;
 }
 
+Expected<InputFile> InputFile::standard_input(const InputLimits& limits) {
+  OpenFile file = another_standard_stream(STDIN_FILENO);
+  if (file.descriptor() < 0)
+    return fail(ErrorKind::kIo,
+                fmt::format("can't read standard input: {}. Give it rows, or name a file.",
+                            std::strerror(errno)));
+  auto state = std::make_unique<State>(
+      "standard input", std::move(file), static_cast<std::size_t>(limits.file_bytes));
+  state->is_stream = true;
+  return InputFile(std::move(state));
+}
+
+/// Of a stream's next bytes, whose number and kind nothing told before.
+Expected<void> InputFile::State::check_stream(std::string_view bytes) {
+  if (streamed == 0 && bytes.starts_with(kGzipMagic))
+    return fail(ErrorKind::kBadData,
+                fmt::format("{}: it is packed (gzip). Unpack it before, for example with `zcat`, "
+                            "or name the file, ending in .gz.",
+                            path));
+  streamed += bytes.size();
+  if (streamed > size)
+    return fail(
+        ErrorKind::kBadData,
+        fmt::format(
+            "{}: it has more than {} bytes. If it is meant to, raise ‘max_file’.", path, size));
+  return {};
+}
+
 Expected<std::size_t> InputFile::State::read_raw(char* data, std::size_t bytes) {
   std::size_t total = 0;
   while (total < bytes) {
@@ -129,6 +162,7 @@ Expected<std::size_t> InputFile::State::read_raw(char* data, std::size_t bytes) 
                   fmt::format("{}: can't read the file: {}.", path, std::strerror(errno)));
     total += static_cast<std::size_t>(got);
   }
+  if (is_stream) SOTTO_TRY(check_stream({data, total}));
   return total;
 }
 

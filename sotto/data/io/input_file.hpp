@@ -21,6 +21,8 @@ class InputFile {
   static Expected<InputFile> open(const std::string& path,
                                   bool any_content = false,
                                   const InputLimits& limits = {});
+  /// Standard input, plain, which can be read once.
+  static Expected<InputFile> standard_input(const InputLimits& limits = {});
   /// The bytes on the disk, whatever its name and content.
   static Expected<InputFile> open_as_it_is(const std::string& path);
   InputFile(InputFile&&) noexcept;
@@ -34,7 +36,7 @@ class InputFile {
 
   const std::string& path() const;
   bool compressed() const;
-  /// Bytes on disk.
+  /// Bytes on disk; of standard input as many as it may have.
   std::size_t file_size() const;
 
  private:

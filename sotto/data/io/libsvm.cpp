@@ -162,6 +162,7 @@ RowFormat libsvm_format(const RowParser& parser, std::size_t longest_line) {
     return survey_chunk(chunk, false, dim, longest_line).count;
   };
   format.parse = [parser, longest_line](std::string_view chunk,
+                                        std::size_t,
                                         std::int64_t first_line,
                                         TableBuilder::Writer& writer,
                                         Refusals& refusals) {

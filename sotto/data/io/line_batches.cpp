@@ -59,6 +59,7 @@ void LineBatches::prefetch() {
 }
 
 Expected<bool> LineBatches::advance() {
+  if (std::exchange(held_, false)) return !chunks_.empty();
   if (whole_file_ && at_start_) {
     at_start_ = false;
     cut();
@@ -77,6 +78,7 @@ Expected<bool> LineBatches::advance() {
 
 Expected<void> LineBatches::rewind() {
   chunks_.clear();
+  held_ = false;
   at_start_ = true;
   if (whole_file_) return {};
   ready_ = false;

@@ -32,6 +32,8 @@ class LineBatches {
   void prefetch();
   /// Starts again before the first batch.
   Expected<void> rewind();
+  /// The next advance() gives the current batch once more: also of what can't be read twice.
+  void hold() { held_ = true; }
 
   /// The current batch. Lines end in '\n', except perhaps the file's last.
   const std::vector<std::string_view>& chunks() const { return chunks_; }
@@ -56,6 +58,7 @@ class LineBatches {
   Batch next_;
   bool ready_ = false;  // next_ holds the next batch
   bool at_start_ = true;
+  bool held_ = false;
   bool file_ended_ = false;
   bool whole_file_ = false;  // current_ is the whole file
   Expected<void> prefetched_;

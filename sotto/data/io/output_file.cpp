@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "sotto/core/file.hpp"
-
 namespace sotto {
 namespace {
 
@@ -51,9 +49,16 @@ OutputFile::OutputFile(OutputFile&&) noexcept = default;
 OutputFile& OutputFile::operator=(OutputFile&&) noexcept = default;
 OutputFile::~OutputFile() = default;
 
-Expected<OutputFile> OutputFile::create(const std::string& path) {
+Expected<OutputFile> OutputFile::standard_output() {
+  SOTTO_ASSIGN(AtomicFile file, AtomicFile::standard_output());
+  return OutputFile(std::make_unique<State>(std::move(file)));
+}
+
+const Expected<void>& OutputFile::status() const { return state_->result; }
+
+Expected<OutputFile> OutputFile::create(const std::string& path, StreamTargets streams) {
   // Rows are for whoever may read those that they come from.
-  SOTTO_ASSIGN(AtomicFile file, AtomicFile::create(path, FileAccess::kOwner));
+  SOTTO_ASSIGN(AtomicFile file, AtomicFile::create(path, FileAccess::kOwner, streams));
   auto state = std::make_unique<State>(std::move(file));
   if (path.ends_with(".gz")) {
     if (deflateInit2(&state->stream, 6, Z_DEFLATED, kGzip, kMemoryLevel, Z_DEFAULT_STRATEGY) !=

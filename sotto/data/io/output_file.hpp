@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/file.hpp"
 #include "sotto/data/table.hpp"
 
 namespace sotto {
@@ -14,13 +15,16 @@ namespace sotto {
 /// commit nothing is left behind.
 class OutputFile {
  public:
-  static Expected<OutputFile> create(const std::string& path);
+  static Expected<OutputFile> create(const std::string& path,
+                                     StreamTargets streams = StreamTargets::kRefused);
+  static Expected<OutputFile> standard_output();
   OutputFile(OutputFile&&) noexcept;
   OutputFile& operator=(OutputFile&&) noexcept;
   ~OutputFile();
 
-  /// A failure is remembered and reported by commit().
+  /// A failure is remembered and reported by status() and commit().
   void write(std::string_view bytes);
+  const Expected<void>& status() const;
   Expected<void> commit();
 
  private:

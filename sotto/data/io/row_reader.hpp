@@ -22,17 +22,32 @@ struct ChunkCount {
 /// A format of one row per line. Both functions are called for many chunks at once.
 struct RowFormat {
   std::function<ChunkCount(std::string_view chunk)> count;
-  /// Writes the chunk's rows; those that don't fit as null rows, with an entry among the refusals.
+  /// Writes the rows of the batch's k-th chunk; those that don't fit as null rows, with an entry
+  /// among the refusals.
   std::function<void(std::string_view chunk,
+                     std::size_t k,
                      std::int64_t first_line,
                      TableBuilder::Writer& writer,
                      Refusals& refusals)>
       parse;
-  std::int64_t skip_lines = 0;  ///< leading lines that are not rows
+  std::int64_t first_line = 1;  ///< the number of the first line that is read
+  std::int64_t skip_lines = 0;  ///< lines up to this number are not rows
   float null_label = 0;         ///< of a null row
 };
 
-/// Reads every line from `source` (before its first batch) into `builder`, on all threads; the
+/// Reads the current batch of `source`, whose first line has the number `line`, into `builder`, and
+/// the next batch ahead. `line` is then that of the next batch.
+void read_batch(LineBatches& source,
+                const RowFormat& format,
+                std::int64_t& line,
+                Refusals& refusals,
+                TableBuilder& builder);
+
+/// kBadData: a file of this name has no row.
+tl::unexpected<Error> no_rows(const std::string& path);
+
+/// Reads every line from `source` (before a batch that begins with the line format.first_line) into
+/// `builder`, on all threads; the
 /// result does not depend on their number. Memory: the builder's plus two batches of text. Rows
 /// that don't fit are met as options.misfits says; a file without rows is refused, or one null
 /// unit.

@@ -1,0 +1,299 @@
+#include "sotto/data/io/csv_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "sotto/core/nearest.hpp"
+#include "sotto/data/io/csv_splitter.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr const char* kFieldTooLong =
+    "the field is longer than the limit. If it is meant to be, raise ‘max_field’";
+constexpr const char* kBadQuote =
+    "a quoted field must end in a quote before the next separator, on the same line";
+
+/// A line of separators is a row whose fields are all missing.
+bool is_row(std::string_view line, const Schema& schema) {
+  if (!schema.comment.empty() && line.starts_with(schema.comment)) return false;
+  return line.find_first_not_of(blanks_beside(schema.separator)) != line.npos;
+}
+
+struct Header {
+  std::string text;
+  std::int64_t line = 0;        ///< its number, from 1
+  std::int64_t batch_line = 1;  ///< that of the first line of its batch
+};
+
+/// The file's first line that counts as a row. The next batch is then the one that it is in.
+Expected<Header> find_header(LineBatches& source, const Schema& schema) {
+  Header header;
+  for (;;) {
+    SOTTO_ASSIGN(const bool more, source.advance());
+    if (!more)
+      return fail(
+          ErrorKind::kBadData,
+          source.path() + ": the file has no header line, but its schema says header = true.");
+    header.batch_line = header.line + 1;
+    for (const std::string_view chunk : source.chunks())
+      for_each_line(chunk, 1, source.longest_line(), [&](std::string_view line, std::int64_t) {
+        if (!header.text.empty()) return;
+        ++header.line;
+        if (header.line > schema.skip_lines && is_row(line, schema)) header.text = line;
+      });
+    if (header.text.empty()) continue;
+    source.hold();
+    return header;
+  }
+}
+
+bool may_be_missing(Schema::Kind kind) {
+  return kind == Schema::Kind::kLabel || kind == Schema::Kind::kUnit ||
+         kind == Schema::Kind::kIgnore;
+}
+
+/// `header`: where the names stand, for messages.
+Expected<CsvColumns> match_columns(const std::vector<std::string>& names,
+                                   const std::string& header,
+                                   const Schema& schema,
+                                   bool scoring) {
+  const auto bad = [&](const std::string& text) {
+    return fail(ErrorKind::kBadData, fmt::format("{}: {}", header, text));
+  };
+  CsvColumns columns;
+  columns.count = names.size();
+  for (const Schema::Column& column : schema.columns) {
+    const auto place = std::find(names.begin(), names.end(), column.name);
+    if (place == names.end() && scoring && may_be_missing(column.kind)) {
+      columns.fields.push_back(RowEncoder::kNoField);
+      continue;
+    }
+    if (place == names.end())
+      return bad(
+          fmt::format("the header has no column '{}', which the schema declares. Correct the "
+                      "name in the schema, or header and separator under [file].",
+                      column.name));
+    if (std::find(place + 1, names.end(), column.name) != names.end())
+      return bad(fmt::format("the header names column '{}' twice.", column.name));
+    columns.fields.push_back(static_cast<std::size_t>(place - names.begin()));
+  }
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    if (std::any_of(schema.columns.begin(), schema.columns.end(), [&](const auto& column) {
+          return column.name == names[k];
+        }))
+      continue;
+    // Not by name: if the file has no header after all, this line is somebody's row.
+    if (!scoring)
+      return bad(
+          fmt::format("the schema does not declare column {} of the header. Declare it, "
+                      "with kind = \"ignore\" if it is not to be used.",
+                      k + 1));
+    // It does have one: every feature was found in it.
+    columns.unknown.push_back(names[k]);
+  }
+  return columns;
+}
+
+/// Only for a header in which all features were found: its names are no row's.
+Expected<void> find_kept(const std::vector<std::string>& names,
+                         const std::vector<std::string>& keep,
+                         const std::string& path,
+                         CsvColumns& columns) {
+  for (const std::string& name : keep) {
+    const auto place = std::find(names.begin(), names.end(), name);
+    if (place == names.end())
+      return fail(ErrorKind::kUsage,
+                  fmt::format("‘keep’ names '{}', which is no column of {}.{} Its columns are in "
+                              "its first line, or in the schema.",
+                              name,
+                              path,
+                              did_you_mean(name, names)));
+    if (std::find(place + 1, names.end(), name) != names.end())
+      return fail(
+          ErrorKind::kUsage,
+          fmt::format(
+              "‘keep’ names '{}', but {} has two columns of that name. Rename one.", name, path));
+    columns.kept.push_back(static_cast<std::size_t>(place - names.begin()));
+  }
+  return {};
+}
+
+Expected<void> check_label(const Schema& schema, const ReadOptions& options) {
+  using Label = Schema::Label;
+  const bool fits = options.labels == LabelKind::kBinary ? schema.label == Label::kTwoClasses
+                    : options.labels == LabelKind::kReal ? schema.label == Label::kNumeric
+                                                         : schema.label != Label::kNumeric;
+  if (fits) return {};
+  const char* declares = schema.label == Label::kTwoClasses ? "two classes"
+                         : schema.label == Label::kClasses  ? "several classes"
+                                                            : "a numeric label";
+  const char* needs = options.labels == LabelKind::kBinary ? "two (positive and negative)"
+                      : options.labels == LabelKind::kReal ? "a numeric label (min and max)"
+                                                           : "classes";
+  return fail(ErrorKind::kUsage,
+              fmt::format("the schema declares {}, but the loss needs {}. Choose another loss or "
+                          "change the label column.",
+                          declares,
+                          needs));
+}
+
+}  // namespace
+
+CsvSource::CsvSource(InputFile file, Schema schema, const ReadOptions& options)
+    : schema_(std::move(schema)),
+      options_(options),
+      lines_(std::move(file), options.limits.line_bytes),
+      feature_names_(schema_.feature_names()) {}
+
+Expected<std::unique_ptr<CsvSource>> CsvSource::open(const std::string& path,
+                                                     Schema schema,
+                                                     const ReadOptions& options) {
+  SOTTO_TRY(check_options(options));
+  SOTTO_TRY(check_label(schema, options));
+  if (!options.classes.empty())
+    return fail(ErrorKind::kUsage,
+                "classes of a CSV file are declared in its schema, not as options.");
+  SOTTO_ASSIGN(InputFile file,
+               options.scoring && path == "-"
+                   ? InputFile::standard_input(options.limits)
+                   : InputFile::open(path, options.misfits == Misfits::kNull, options.limits));
+  std::unique_ptr<CsvSource> source(new CsvSource(std::move(file), std::move(schema), options));
+  SOTTO_TRY(source->find_columns());
+  SOTTO_TRY(check_dim(options, source->dim(), path));
+  source->make_format();
+  return source;
+}
+
+Expected<void> CsvSource::find_columns() {
+  std::vector<std::string> names;
+  std::string place = lines_.path();
+  format_.skip_lines = schema_.skip_lines;
+  if (schema_.header) {
+    SOTTO_ASSIGN(const Header header, find_header(lines_, schema_));
+    format_.first_line = header.batch_line;
+    format_.skip_lines = header.line;
+    place = fmt::format("{}:{}:1", lines_.path(), header.line);
+    constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
+    CsvSplitter splitter(schema_.separator, kAny, kAny);
+    if (!splitter.split(header.text))
+      return fail(ErrorKind::kBadData, fmt::format("{}: {}", place, kBadQuote));
+    names.assign(splitter.fields().begin(), splitter.fields().end());
+  } else {
+    for (const auto& column : schema_.columns) names.push_back(column.name);
+  }
+  SOTTO_ASSIGN(columns_, match_columns(names, place, schema_, options_.scoring));
+  SOTTO_TRY(find_kept(names, options_.keep, lines_.path(), columns_));
+  wrong_width_ =
+      fmt::format("{} {}",
+                  options_.scoring && schema_.header ? "the header has" : "the schema declares",
+                  columns_.count);
+  if (options_.scoring && !schema_.header)
+    wrong_width_ += ". Leave the fields of what is not known empty, such as the label's";
+  return {};
+}
+
+double CsvSource::row_norm_bound() const {
+  const double bound = schema_.row_norm_bound(options_.bias);
+  return options_.row_norm > 0 ? std::min(bound, options_.row_norm) : bound;
+}
+
+Dataset CsvSource::facts() const {
+  Dataset data;
+  data.unit = schema_.unit();
+  data.schema = schema_.text;
+  data.feature_names = feature_names_;
+  data.class_names = schema_.class_names();
+  if (options_.bias) data.feature_names.emplace_back("bias");
+  data.row_norm_bound = row_norm_bound();
+  return data;
+}
+
+TableBuilder CsvSource::builder() const {
+  return {dim(),
+          sparse_,
+          {row_norm_bound(), options_.bias},
+          schema_.has_units && options_.persons && !options_.scoring};
+}
+
+void CsvSource::make_format() {
+  sparse_ = options_.layout == Layout::kAuto ? 4 * schema_.max_entries() <= dim()
+                                             : options_.layout == Layout::kSparse;
+  encoder_.emplace(schema_,
+                   columns_.fields,
+                   options_.labels == LabelKind::kMulticlass,
+                   options_.misfits,
+                   options_.scoring ? RowEncoder::Demands::kFeatures : RowEncoder::Demands::kAll);
+  format_.count = [this, row_entries = schema_.max_entries()](std::string_view chunk) {
+    ChunkCount count;
+    for_each_line(chunk, 1, options_.limits.line_bytes, [&](std::string_view line, std::int64_t) {
+      ++count.lines;
+      if (is_row(line, schema_)) ++count.rows;
+    });
+    count.entries = count.rows * row_entries;
+    return count;
+  };
+  format_.parse = [this](std::string_view chunk,
+                         std::size_t k,
+                         std::int64_t first_line,
+                         TableBuilder::Writer& writer,
+                         Refusals& refusals) {
+    CsvSplitter splitter(schema_.separator, columns_.count + 1, options_.limits.field_bytes);
+    Extras* extras = extras_ == nullptr ? nullptr : &(*extras_)[k];
+    for_each_line(chunk,
+                  first_line,
+                  options_.limits.line_bytes,
+                  [&](std::string_view line, std::int64_t number) {
+                    if (is_row(line, schema_))
+                      parse_line(line, number, splitter, writer, refusals, extras);
+                  });
+  };
+  format_.null_label = encoder_->null_label();
+}
+
+void CsvSource::parse_line(std::string_view line,
+                           std::int64_t number,
+                           CsvSplitter& splitter,
+                           TableBuilder::Writer& writer,
+                           Refusals& refusals,
+                           Extras* extras) const {
+  const auto refuse = [&](std::size_t field, std::string_view rule) {
+    refusals.add(number, static_cast<std::int64_t>(field) + 1, rule);
+  };
+  // A line of the wrong width is still its person's, if it has the field that says whose: how many
+  // units there are must not follow how a person's rows look. One that names nobody is a unit of
+  // its own.
+  const auto refuse_line = [&](std::size_t field, std::string_view rule) {
+    refuse(field, rule);
+    writer.end_null_row(encoder_->null_label(), encoder_->person_in(splitter.fields()));
+  };
+  if (is_too_long(line)) {  // its text was not kept
+    refuse(0, kLineTooLong);
+    return writer.end_null_row(encoder_->null_label());
+  }
+  const bool closed = splitter.split(line);
+  const auto& fields = splitter.fields();
+  if (splitter.long_field()) return refuse_line(*splitter.long_field(), kFieldTooLong);
+  if (!closed) return refuse_line(fields.size(), kBadQuote);
+  if (fields.size() < columns_.count)
+    return refuse_line(fields.size() - 1,
+                       fmt::format("the row has too few fields; {}", wrong_width_));
+  if (fields.size() > columns_.count)
+    return refuse_line(columns_.count,
+                       fmt::format("the row has too many fields; {}", wrong_width_));
+  const RowEncoder::Fault fault = encoder_->encode(fields, sparse_, writer);
+  if (!fault.text.empty()) return refuse(fault.field, fault.text);
+  if (extras == nullptr) return;
+  if (!encoder_->has_label(fields)) ++extras->without_label;
+  if (columns_.kept.empty()) return;
+  for (const std::size_t k : columns_.kept) {
+    append_csv_field(extras->kept, fields[k]);
+    extras->kept += ',';
+  }
+  extras->ends.push_back(extras->kept.size());
+}
+
+}  // namespace sotto

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/data/dataset.hpp"
+#include "sotto/data/io/line_batches.hpp"
+#include "sotto/data/io/row_reader.hpp"
+#include "sotto/data/row_encoder.hpp"
+#include "sotto/data/schema.hpp"
+
+namespace sotto {
+
+/// Where the columns are in a CSV file.
+struct CsvColumns {
+  std::vector<std::size_t> fields;   ///< by column of the schema; RowEncoder::kNoField: nowhere
+  std::vector<std::size_t> kept;     ///< of ReadOptions::keep
+  std::size_t count = 0;             ///< fields of a row
+  std::vector<std::string> unknown;  ///< columns that the schema does not declare
+};
+
+/// A CSV file with its header read, before its first row: what those who read it whole and those
+/// who read it in blocks have in common.
+class CsvSource {
+ public:
+  /// What a chunk's rows have beside their numbers.
+  struct Extras {
+    std::string kept;                ///< each row's kept fields as CSV, a comma after each
+    std::vector<std::size_t> ends;   ///< of a row's part of it; none if nothing is kept
+    std::int64_t without_label = 0;  ///< rows
+  };
+
+  /// `-` is standard input. Fails as read_csv does.
+  static Expected<std::unique_ptr<CsvSource>> open(const std::string& path,
+                                                   Schema schema,
+                                                   const ReadOptions& options);
+  CsvSource(const CsvSource&) = delete;
+  CsvSource& operator=(const CsvSource&) = delete;
+
+  /// All but the rows.
+  Dataset facts() const;
+  /// Of a table without rows.
+  TableBuilder builder() const;
+  LineBatches& lines() { return lines_; }
+  const RowFormat& format() const { return format_; }
+  const CsvColumns& columns() const { return columns_; }
+  const ReadOptions& options() const { return options_; }
+  /// From now on chunk k's extras go to extras[k], which outlives the reading.
+  void collect(std::vector<Extras>& extras) { extras_ = &extras; }
+
+ private:
+  CsvSource(InputFile file, Schema schema, const ReadOptions& options);
+  Expected<void> find_columns();
+  void make_format();
+  void parse_line(std::string_view line,
+                  std::int64_t number,
+                  class CsvSplitter& splitter,
+                  TableBuilder::Writer& writer,
+                  Refusals& refusals,
+                  Extras* extras) const;
+  std::int64_t dim() const { return std::ssize(feature_names_); }
+  double row_norm_bound() const;
+
+  Schema schema_;
+  ReadOptions options_;
+  LineBatches lines_;
+  std::vector<std::string> feature_names_;
+  CsvColumns columns_;
+  std::string wrong_width_;  ///< what a row must have
+  bool sparse_ = false;
+  std::optional<RowEncoder> encoder_;
+  RowFormat format_;
+  std::vector<Extras>* extras_ = nullptr;
+};
+
+}  // namespace sotto

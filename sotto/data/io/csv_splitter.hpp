@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sotto {
+
+/// Blanks that do not separate fields.
+inline const char* blanks_beside(char separator) {
+  return separator == '\t' ? " " : separator == ' ' ? "\t" : " \t";
+}
+
+/// The fields of one line of CSV.
+class CsvSplitter {
+ public:
+  /// Fields after the first `most` are not looked at, and those of more than `longest` bytes stand
+  /// there empty: no row decides how much memory there must be.
+  CsvSplitter(char separator, std::size_t most, std::size_t longest)
+      : separator_(separator), blanks_(blanks_beside(separator)), most_(most), longest_(longest) {}
+
+  /// False if a quoted field does not end, or goes on after its end; fields() then end before it.
+  bool split(std::string_view line);
+
+  /// Views of the line, or of what this object holds of it until the next split().
+  const std::vector<std::string_view>& fields() const { return fields_; }
+  /// The first field that is too long.
+  std::optional<std::size_t> long_field() const { return long_field_; }
+
+ private:
+  /// Returns where the separator after the field is.
+  std::optional<std::size_t> add_quoted(std::string_view line, std::size_t quote);
+
+  char separator_;
+  const char* blanks_;
+  std::size_t most_;
+  std::size_t longest_;
+  std::optional<std::size_t> long_field_;
+  std::vector<std::string_view> fields_;
+  std::string unquoted_;
+};
+
+/// Adds a field to a line of comma-separated ones, in quotes where it must be.
+void append_csv_field(std::string& line, std::string_view field);
+
+}  // namespace sotto

@@ -1,0 +1,145 @@
+#include "sotto/task/score_columns.hpp"
+
+#include <fmt/compile.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "sotto/core/nearest.hpp"
+#include "sotto/data/io/csv_splitter.hpp"
+#include "sotto/model/evaluate.hpp"
+#include "sotto/task/scoring.hpp"
+
+namespace sotto {
+namespace {
+
+void append_number(std::string& line, double number) {
+  fmt::format_to(std::back_inserter(line), FMT_COMPILE(",{}"), number);
+}
+
+Expected<void> check_numbers(const ScoreOptions& options, bool probabilities) {
+  if (options.threshold && options.flag_share)
+    return fail(ErrorKind::kUsage,
+                "‘threshold’ and ‘flag_share’ both say which rows are flagged. Give one of them.");
+  if (options.threshold && !std::isfinite(*options.threshold))
+    return fail(ErrorKind::kUsage, "‘threshold’ must be a finite number.");
+  if (options.threshold && probabilities && (*options.threshold < 0 || *options.threshold > 1))
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("‘threshold’ is a probability, from 0 to 1, but is {}.", *options.threshold));
+  if (options.flag_share && !(*options.flag_share > 0 && *options.flag_share <= 1))
+    return fail(ErrorKind::kUsage,
+                fmt::format("‘flag_share’ is a share of the rows, above 0 and at most 1, but is "
+                            "{}. For 5 % give 0.05.",
+                            *options.flag_share));
+  if (options.top < 0)
+    return fail(ErrorKind::kUsage,
+                fmt::format("‘top’ is a number of rows, at least 1, but is {}.", options.top));
+  return {};
+}
+
+}  // namespace
+
+Expected<ScoreColumns> ScoreColumns::make(const Model& model,
+                                          const Family& family,
+                                          const ScoreOptions& options) {
+  SOTTO_ASSIGN(const ModelKind kind, kind_of(model));
+  SOTTO_TRY(check_numbers(options, kind.probabilities));
+  ScoreColumns columns(model, family, kind);
+  columns.all_probabilities_ = options.probabilities;
+  columns.flags_ = options.threshold || options.flag_share;
+  if (options.probabilities || !options.of_class.empty()) SOTTO_TRY(family.check_probabilities());
+  if (!kind.classes) return columns;
+  const auto classes = static_cast<std::size_t>(std::max<std::int64_t>(2, family.width()));
+  SOTTO_ASSIGN(columns.class_names_, all_class_names(model, classes));
+  for (const std::string& name : columns.class_names_)
+    append_csv_field(columns.class_fields_.emplace_back(), name);
+  if (classes == 2) columns.ranked_ = 1;
+  if (!options.of_class.empty()) SOTTO_TRY(columns.choose_class(options.of_class, model));
+  if (!columns.ranked_ && (columns.flags_ || options.sort || options.top > 0))
+    return fail(ErrorKind::kUsage,
+                fmt::format("the model has {} classes. Say with ‘class’ by the probability of "
+                            "which one rows are sorted or flagged: {}.",
+                            classes,
+                            fmt::join(columns.class_names_, ", ")));
+  return columns;
+}
+
+Expected<void> ScoreColumns::choose_class(const std::string& name, const Model& model) {
+  for (const auto& names : {class_names_, model.class_names})
+    if (const auto place = std::find(names.begin(), names.end(), name); place != names.end()) {
+      ranked_ = static_cast<std::size_t>(place - names.begin());
+      return {};
+    }
+  return fail(ErrorKind::kUsage,
+              fmt::format("‘class’ names '{}', which the model does not know.{} Its classes: {}.",
+                          name,
+                          did_you_mean(name, class_names_),
+                          fmt::join(class_names_, ", ")));
+}
+
+std::vector<std::string> ScoreColumns::own_columns() const {
+  std::vector<std::string> names = {"prediction"};
+  if (kind_.classes && all_probabilities_)
+    for (const std::string& name : class_names_) names.push_back("probability of " + name);
+  else if (kind_.classes)
+    names.emplace_back(kind_.probabilities ? "probability" : "score");
+  if (flags_) names.emplace_back("flagged");
+  return names;
+}
+
+Expected<std::string> ScoreColumns::header(const std::vector<std::string>& kept) const {
+  const std::vector<std::string> own = own_columns();
+  std::vector<std::string> names = kept;
+  if (kept.empty()) names.emplace_back("row");
+  for (const std::string& name : own) {
+    if (std::find(kept.begin(), kept.end(), name) != kept.end())
+      return fail(ErrorKind::kUsage,
+                  fmt::format("‘keep’ names '{}', which is a column of the predictions themselves. "
+                              "Rename it in the file, or leave it out.",
+                              name));
+    names.push_back(name);
+  }
+  std::string line;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    if (k > 0) line += ',';
+    append_csv_field(line, names[k]);
+  }
+  return line + '\n';
+}
+
+void ScoreColumns::measure(std::span<const double> outputs, RowScore& score) const {
+  if (!kind_.classes) {
+    score.shown = score.key = linear_ ? sotto::prediction(loss_, outputs[0]) : outputs[0];
+    return;
+  }
+  score.guess = guessed_class(outputs);
+  if (!kind_.probabilities) {
+    score.shown = score.key = outputs[0];
+    return;
+  }
+  if (outputs.size() == 1)  // 1 - p would lose the small ones
+    score.probabilities = {1 / (1 + std::exp(outputs[0])), 1 / (1 + std::exp(-outputs[0]))};
+  else
+    score.probabilities = family_->probabilities(outputs);
+  score.shown = score.key = score.probabilities[ranked_.value_or(score.guess)];
+  // Log odds still differ where probabilities are rounded to 1.
+  if (score.probabilities.size() == 2) {
+    const double odds = outputs.size() == 1 ? outputs[0] : outputs[1] - outputs[0];
+    score.key = ranked_ == 0U ? -odds : odds;
+  }
+}
+
+void ScoreColumns::append(std::string& line, const RowScore& score) const {
+  if (!kind_.classes) {
+    fmt::format_to(std::back_inserter(line), FMT_COMPILE("{}"), score.shown);
+    return;
+  }
+  line += class_fields_[score.guess];
+  if (!all_probabilities_) return append_number(line, score.shown);
+  for (const double each : score.probabilities) append_number(line, each);
+}
+
+}  // namespace sotto
