@@ -335,7 +335,7 @@ Expected<bool> released_nothing(const JournalRun& run) {
   return charged.terms.empty();
 }
 
-Expected<void> check_room(const JournalContent& journal, const std::string& path) {
+Expected<void> check_journal_room(const JournalContent& journal, const std::string& path) {
   if (journal.bytes <= kMostJournalBytes - kRoomForARun) return {};
   return fail(
       ErrorKind::kUsage,

@@ -88,7 +88,7 @@ Expected<bool> released_nothing(const JournalRun& run);
 
 /// That a further run has room in it: one that grew beyond what is read could be read by nobody.
 /// kUsage with the remedy.
-Expected<void> check_room(const JournalContent& journal, const std::string& path);
+Expected<void> check_journal_room(const JournalContent& journal, const std::string& path);
 
 /// What a run of a journal costs at `delta`, by its promise. A bad-data error with the number of
 /// its opening line if that states a budget which can't have granted its plan, or what was charged.

@@ -119,7 +119,7 @@ Expected<void> Ledger::open_journal() {
                                  }
                                  if (options_.journal_condition)
                                    SOTTO_TRY(options_.journal_condition(content));
-                                 return check_room(content, options_.journal_path);
+                                 return check_journal_room(content, options_.journal_path);
                                }));
     if (options_.resume) SOTTO_TRY(continue_run(*options_.resume, before));
   } else if (options_.resume) {

@@ -43,9 +43,9 @@ TEST(FullJournal, RunsEndBeforeIt) {
 TEST(FullJournal, ANewRunNeedsRoom) {
   JournalContent content;
   content.bytes = 240 * kMegabyte;
-  EXPECT_TRUE(check_room(content, "m.journal"));
+  EXPECT_TRUE(check_journal_room(content, "m.journal"));
   ++content.bytes;
-  const auto refused = check_room(content, "m.journal");
+  const auto refused = check_journal_room(content, "m.journal");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
   EXPECT_THAT(refused.error().message, HasSubstr("Name another model"));
