@@ -19,16 +19,18 @@ void Refusals::append(Refusals other) {
     if (std::ssize(texts_) < shown_) texts_.push_back(std::move(text));
 }
 
-Expected<void> Refusals::settle(Misfits misfits) const {
+Expected<void> Refusals::settle(Misfits misfits, bool scoring) const {
   if (misfits == Misfits::kNull || total_ == 0) return {};
   std::vector<std::string> lines = texts_;
   lines.push_back(fmt::format(
-      "{}: {} not fit what is declared{}. Nothing was charged. This list is for the "
-      "holder of the data, not for release: correct the file or the declaration, or "
-      "let such rows count as empty with ‘no_refusals’.",
+      "{}: {} not fit what is declared{}. {}",
       path_,
       total_ == 1 ? "1 row does" : fmt::format("{} rows do", total_),
-      total_ > std::ssize(texts_) ? fmt::format("; the first {} are shown", texts_.size()) : ""));
+      total_ > std::ssize(texts_) ? fmt::format("; the first {} are shown", texts_.size()) : "",
+      scoring ? "Nothing was written. Correct the file, or leave these rows out."
+              : "Nothing was charged. This list is for the holder of the data, not for release: "
+                "correct the file or the declaration, or let such rows count as empty with "
+                "‘no_refusals’."));
   return fail_with_list(ErrorKind::kBadData, lines);
 }
 

@@ -29,8 +29,8 @@ class Refusals {
   bool empty() const { return total_ == 0; }
 
   /// Fails with kBadData if a row does not fit and `misfits` is kRefuse; one line per row, each
-  /// starting with path:row:column.
-  Expected<void> settle(Misfits misfits) const;
+  /// starting with path:row:column. `scoring`: nobody pays for these rows, and none may be empty.
+  Expected<void> settle(Misfits misfits, bool scoring = false) const;
 
  private:
   std::string path_;

@@ -53,7 +53,7 @@ class CsvBlocks final : public RowBlocks {
       fill(block, std::move(builder));
       return true;
     }
-    SOTTO_TRY(refusals_.settle(Misfits::kRefuse));
+    SOTTO_TRY(refusals_.settle(Misfits::kRefuse, true));
     if (!any_rows_) return no_rows(source_->lines().path());
     return false;
   }

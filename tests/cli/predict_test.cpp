@@ -256,6 +256,8 @@ TEST_F(Predictions, FeaturesAreDemandedAndNothingIsHalfWritten) {
       late.err,
       AllOf(
           HasSubstr("bad.csv:1500002:1"), HasSubstr("bad.csv:1500003:2"), Not(HasSubstr("fifty"))));
+  EXPECT_THAT(late.err, AllOf(HasSubstr("leave these rows out"), Not(HasSubstr("--no-refusals"))))
+      << "an option that predict does not have";
   EXPECT_FALSE(std::filesystem::exists(file("out.csv")));
   for (const auto& entry : std::filesystem::directory_iterator(dir_.file("")))
     EXPECT_FALSE(entry.path().filename().string().starts_with(".sotto-"));
