@@ -28,9 +28,11 @@ Expected<std::optional<std::string>> text_of(const toml::node& node, const std::
     return *flag ? std::optional<std::string>("") : std::nullopt;
   if (const auto whole = node.value_exact<std::int64_t>()) return fmt::format("{}", *whole);
   if (const auto real = node.value_exact<double>()) return fmt::format("{}", *real);
-  if (const auto text = node.value_exact<std::string>()) return *text;
-  return fail(ErrorKind::kUsage,
-              fmt::format("{} must be a number, a text, true or false.", flag_of(key)));
+  // `--schema=` would take the next word.
+  if (const auto text = node.value_exact<std::string>(); text && !text->empty()) return *text;
+  return fail(
+      ErrorKind::kUsage,
+      fmt::format("{} must be a number, a text that is not empty, true or false.", flag_of(key)));
 }
 
 Expected<std::vector<std::string>> options_in(const std::string& path,
@@ -41,6 +43,9 @@ Expected<std::vector<std::string>> options_in(const std::string& path,
   std::vector<std::string> options;
   for (const auto& [key, node] : *table) {
     const std::string name(key.str());
+    if (name.empty())
+      return fail(ErrorKind::kUsage,
+                  fmt::format("{} has a key without a name. Write NAME = VALUE.", path));
     const std::string option = flag_of(name);
     if (names(option, kConfig))
       return fail(ErrorKind::kUsage,

@@ -71,7 +71,14 @@ Option Verb::add_number(const std::string& names, Number variable, const std::st
 }
 
 Option Verb::add_flag(const std::string& names, bool& variable, const std::string& help) {
-  return Option(parser_->add_flag(names, variable, help));
+  CLI::Option* option = parser_->add_flag(names, variable, help);
+  // CLI11 would take any number.
+  option->check([](const std::string& text) -> std::string {
+    return text == "true" || text == "false"
+               ? ""
+               : fmt::format("is a flag: it takes true or false, but is given '{}'", text);
+  });
+  return Option(option);
 }
 
 void Verb::add_version(const std::string& names, const std::string& text) {
@@ -189,7 +196,8 @@ Error Verb::mistake(const std::vector<std::string>& words, const std::string& to
     std::vector<std::string> known;
     for (const CLI::Option* option : std::as_const(*verb.parser_).get_options())
       known.insert(known.end(), option->get_lnames().begin(), option->get_lnames().end());
-    const auto near = nearest(name.substr(name.find_first_not_of('-')), known);
+    const auto near =
+        nearest(name.substr(std::min(name.find_first_not_of('-'), name.size())), known);
     return {ErrorKind::kUsage,
             fmt::format("{} has no option {}.{}",
                         verb.spoken(),

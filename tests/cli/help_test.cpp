@@ -293,5 +293,10 @@ TEST(ManPages, AreSetByGroffWithoutAWarning) {
   }
 }
 
+TEST(Mistakes, AnOptionWithoutANameIsNoInternalError) {
+  for (const Words& words : {Words{"train --=1"}, Words{"account --="}, Words{"predict ---"}})
+    EXPECT_EQ(sotto(words).code, 2) << ::testing::PrintToString(words);
+}
+
 }  // namespace
 }  // namespace sotto::testing

@@ -54,7 +54,8 @@ TEST(Appearing, AModelThatCameDuringTheRunStays) {
   for (const char* method : {"dp-sgd", "network"}) {
     const Trial trial(method);
     const std::string other = other_model(trial);
-    Appearing disk(Appearing::When::kWritten, "run.ckpt", other, trial.file("model.json"));
+    Appearing disk(
+        Appearing::When::kWritten, "model.json.journal", other, trial.file("model.json"));
     const Outcome outcome = trial.run_on(disk, trial.train());
     ASSERT_TRUE(disk.done());
     EXPECT_EQ(outcome.code, 6) << outcome.err;
