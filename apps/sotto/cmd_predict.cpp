@@ -100,7 +100,7 @@ void add_files(Verb& verb, Arguments& a) {
       .required();
   verb.add_input("MODEL", a.model_path, "a model that `train` wrote").required();
   verb.writes(Verb::called("OUTPUT"), [&a] {
-    return a.output_path == "-" ? std::vector<std::string>() : std::vector{a.output_path};
+    return std::vector<std::string>{a.output_path == "-" ? "/dev/stdout" : a.output_path};
   });
   verb.add_word("OUTPUT",
                 a.output_path,

@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 #include <string_view>
 
@@ -43,9 +44,12 @@ Expected<std::vector<std::string>> options_in(const std::string& path,
   std::vector<std::string> options;
   for (const auto& [key, node] : *table) {
     const std::string name(key.str());
-    if (name.empty())
+    // Others would become arguments.
+    if (name.empty() || std::isalpha(static_cast<unsigned char>(name.front())) == 0)
       return fail(ErrorKind::kUsage,
-                  fmt::format("{} has a key without a name. Write NAME = VALUE.", path));
+                  fmt::format("{} has a key that does not begin with a letter, as all options do. "
+                              "Write NAME = VALUE.",
+                              path));
     const std::string option = flag_of(name);
     if (names(option, kConfig))
       return fail(ErrorKind::kUsage,

@@ -66,7 +66,7 @@ Option DataArguments::add_rows(Verb& verb,
 }
 
 std::vector<std::string> DataArguments::files_of(const std::string& path) const {
-  if (streams && path == "-") return {};
+  if (streams && path == "-") return {"/dev/stdin"};
   LoadOptions options;
   options.path = path;
   options.schema = schema_path;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <new>
 #include <system_error>
@@ -28,6 +29,8 @@ Expected<void> attempted(const Work& work) {
     return fail(ErrorKind::kIo, "not enough memory.");
   } catch (const std::system_error& error) {
     return fail(ErrorKind::kIo, fmt::format("the system refuses: {}.", error.what()));
+  } catch (const std::exception& error) {  // nothing may pass by the rescue
+    return fail(ErrorKind::kIo, fmt::format("an unexpected error: {}.", error.what()));
   }
 }
 

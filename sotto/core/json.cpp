@@ -44,7 +44,9 @@ bool is_beginning_of_object(std::string_view text) {
   try {
     [[maybe_unused]] const auto nothing = nlohmann::json::parse(text, watch);
   } catch (const nlohmann::json::parse_error& error) {
-    return error.byte > text.size();  // there is nothing wrong with what is there
+    return error.byte > text.size();            // there is nothing wrong with what is there
+  } catch (const nlohmann::json::exception&) {  // a number that no double holds
+    return false;
   } catch (const std::length_error&) {
     return false;
   }

@@ -33,9 +33,11 @@ inline tl::expected<toml::table, TomlFault> read_toml(std::string_view text,
                                       static_cast<toml::source_index>(deep->column)};
     return tl::unexpected<TomlFault>(
         TomlFault{toml::source_region{place, place, nullptr},
-                  fmt::format("a key has more than {} parts joined by dots, and no setting has "
-                              "that many: shorten it",
-                              kMostKeyParts)});
+                  fmt::format("a key has more than {} parts joined by dots, or there are more "
+                              "than {} keys of several parts, and no file of settings has that "
+                              "many: shorten it",
+                              kMostKeyParts,
+                              kMostDottedKeys)});
   }
   try {
     return toml::parse(text, name);

@@ -29,11 +29,14 @@ class KeyScan {
           if (++parts > kMostKeyParts) return place();
           break;
         // What no key goes across. In a list of decimals each comma begins anew.
-        case '\n':
         case '=':
+        case ']':
+          if (parts > 1 && ++dotted_ > kMostDottedKeys) return place();
+          parts = 1;
+          break;
+        case '\n':
         case ',':
         case '[':
-        case ']':
         case '{':
         case '}':
           parts = 1;
@@ -99,6 +102,7 @@ class KeyScan {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::size_t dotted_ = 0;
 };
 
 }  // namespace

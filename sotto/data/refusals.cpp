@@ -27,7 +27,7 @@ Expected<void> Refusals::settle(Misfits misfits, bool scoring) const {
       path_,
       total_ == 1 ? "1 row does" : fmt::format("{} rows do", total_),
       total_ > std::ssize(texts_) ? fmt::format("; the first {} are shown", texts_.size()) : "",
-      scoring ? "Nothing was written. Correct the file, or leave these rows out."
+      scoring ? "The predictions are not complete. Correct the file, or leave these rows out."
               : "Nothing was charged. This list is for the holder of the data, not for release: "
                 "correct the file or the declaration, or let such rows count as empty with "
                 "‘no_refusals’."));

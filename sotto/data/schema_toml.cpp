@@ -9,6 +9,7 @@
 #include <set>
 
 #include "sotto/core/file.hpp"
+#include "sotto/core/text.hpp"
 #include "sotto/core/toml.hpp"
 #include "sotto/data/io/numbers.hpp"
 #include "sotto/data/schema.hpp"
@@ -128,6 +129,12 @@ Expected<Names> SchemaReader::texts(const toml::node& node, std::string_view key
   }
   if (!good || result.empty())
     return error(node.source(), fmt::format("'{}' must be a list of texts, and not empty.", key));
+  for (const std::string& word : result)
+    if (has_control_characters(word))
+      return error(node.source(),
+                   fmt::format("'{}' has a text with a control character, which could forge a line "
+                               "where it is shown.",
+                               key));
   return result;
 }
 

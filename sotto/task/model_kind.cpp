@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sotto/core/text.hpp"
 #include "sotto/model/coefficients.hpp"
 #include "sotto/objective/network/spec.hpp"
 
@@ -40,6 +41,13 @@ Expected<std::vector<std::string>> all_class_names(const Model& model, std::size
                 fmt::format("the model has {} classes, but its schema declares {}. Train again.",
                             classes,
                             names.size()));
+  // A model that is no file of ours may hold any schema.
+  for (const std::string& name : names)
+    if (has_control_characters(name))
+      return fail(ErrorKind::kBadData,
+                  fmt::format("the class '{}' has a control character, which could forge a line of "
+                              "the predictions. Declare another name, and train again.",
+                              escaped(name)));
   return names;
 }
 

@@ -68,11 +68,13 @@ Expected<ScoreColumns> ScoreColumns::make(const Model& model,
 }
 
 Expected<void> ScoreColumns::choose_class(const std::string& name, const Model& model) {
-  for (const auto& names : {class_names_, model.class_names})
+  for (const auto& names : {class_names_, model.class_names}) {
+    if (names.size() != class_names_.size()) continue;  // a model that is no file of ours
     if (const auto place = std::find(names.begin(), names.end(), name); place != names.end()) {
       ranked_ = static_cast<std::size_t>(place - names.begin());
       return {};
     }
+  }
   return fail(ErrorKind::kUsage,
               fmt::format("‘class’ names '{}', which the model does not know.{} Its classes: {}.",
                           name,
@@ -93,6 +95,9 @@ std::vector<std::string> ScoreColumns::own_columns() const {
 Expected<std::string> ScoreColumns::header(const std::vector<std::string>& kept) const {
   const std::vector<std::string> own = own_columns();
   std::vector<std::string> names = kept;
+  for (auto name = kept.begin(); name != kept.end(); ++name)
+    if (std::find(kept.begin(), name, *name) != name)
+      return fail(ErrorKind::kUsage, fmt::format("‘keep’ names '{}' twice.", *name));
   if (kept.empty()) names.emplace_back("row");
   for (const std::string& name : own) {
     if (std::find(kept.begin(), kept.end(), name) != kept.end())

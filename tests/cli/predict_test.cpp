@@ -1,15 +1,20 @@
 // Scores that people can act on: files without labels, ids, lists, flags, streams.
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "tests/support/child.hpp"
 #include "tests/support/command.hpp"
 #include "tests/support/gzip.hpp"
 #include "tests/support/persons.hpp"
@@ -312,6 +317,71 @@ TEST_F(Predictions, StandardInputAndOutput) {
   EXPECT_EQ(endless.code, 3);
 }
 
+// A stream may lead to a file: what is read is not replaced, and what can't be made again stays.
+TEST_F(Predictions, StreamsAreFilesToo) {
+  const std::string rows = TempDir::read(rows_);
+  const auto onto_its_rows = in_a_shell([&](const std::string& redirected) {
+    return shell_line({"predict", std::string("-"), model_, rows_}) + redirected + " < " +
+           in_quotes(rows_);
+  });
+  EXPECT_EQ(onto_its_rows.code, 2) << onto_its_rows.err;
+  EXPECT_EQ(TempDir::read(rows_), rows);
+  const std::string model = TempDir::read(model_);
+  const std::string other = dir_.write("other.json", model);
+  const std::string err = file("said");
+  for (const std::string out : {"-", "/dev/stdout"}) {
+    const std::string line = shell_line({"predict", rows_, model_, out}) + " 2> " + in_quotes(err) +
+                             " >> " + in_quotes(other);
+    EXPECT_EQ(WEXITSTATUS(std::system(line.c_str())), 2) << out;
+    EXPECT_THAT(TempDir::read(err), HasSubstr("is a model"));
+    EXPECT_EQ(TempDir::read(other), model);
+  }
+}
+
+TEST_F(Predictions, AWaitForStandardInputEnds) {
+  ASSERT_EQ(::mkfifo(file("pipe").c_str(), 0600), 0);
+  const int pipe = ::open(file("pipe").c_str(), O_RDWR);  // nobody writes, and it does not end
+  const int before = ::dup(STDIN_FILENO);
+  ::dup2(pipe, STDIN_FILENO);
+  const pid_t child = started(
+      Words{std::string(SOTTO_BINARY), "predict", std::string("-"), model_, file("out.csv")},
+      "/dev/null");
+  ::dup2(before, STDIN_FILENO);
+  ::close(before);
+  ASSERT_TRUE(wait_for_handler(child, SIGINT));
+  ASSERT_TRUE(wait_for_sleep(child));
+  ::kill(child, SIGINT);
+  EXPECT_EQ(ended(child), 130);
+  ::close(pipe);
+  EXPECT_FALSE(std::filesystem::exists(file("out.csv")));
+}
+
+// A model may be a stranger's.
+TEST_F(Predictions, ClassNamesForgeNoLines) {
+  for (const char* name : {R"(p\nr9,n,0.9)", R"(\u001b[31mX)", R"(\u202eabc)", R"(a\u0000b)"}) {
+    auto json = nlohmann::json::parse(TempDir::read(model_));
+    std::string schema = json["schema"];
+    schema.replace(schema.find("<30"), 3, name);
+    json["schema"] = schema;
+    const auto run =
+        sotto({"predict", new_patients(), dir_.write("m.json", json.dump()), file("out.csv")});
+    EXPECT_EQ(run.code, 3) << name << run.err;
+    EXPECT_FALSE(std::filesystem::exists(file("out.csv")));
+  }
+}
+
+TEST_F(Predictions, AClassIsOneOfTheModels) {
+  auto json = nlohmann::json::parse(TempDir::read(model_));
+  json["class_names"] = {"NO", "<30", "evil"};
+  const std::string strange = dir_.write("m.json", json.dump());
+  const auto run = sotto({"predict --class evil", new_patients(), strange, file("out.csv")});
+  EXPECT_NE(run.code, 0) << run.err;
+  EXPECT_NE(run.code, 7) << run.err;
+  EXPECT_FALSE(std::filesystem::exists(file("out.csv")));
+  EXPECT_EQ(sotto({"predict --keep age,age", new_patients(), model_, file("out.csv")}).code, 2);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_F(Predictions, MemoryDoesNotGrowWithTheFile) {
   std::string rows = "age,encounter_id\n";
   for (int i = 0; i < 100'000; ++i) rows += std::to_string(i % 90) + ",encounter\n";
@@ -329,6 +399,7 @@ TEST_F(Predictions, MemoryDoesNotGrowWithTheFile) {
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(lines_of(run.out).size(), 4u);
 }
+#endif
 
 TEST_F(Predictions, SeveralClassesOfANetwork) {
   std::string schema = kStays;

@@ -210,7 +210,7 @@ TEST_F(Resources, DeepTomlKeysAreRefused) {
       const auto result = sotto(words);
       EXPECT_EQ(result.code, code) << words[0] << text.substr(0, 9) << result.err;
       EXPECT_THAT(result.err, HasSubstr(":1:")) << words[0] << text.substr(0, 9);
-      EXPECT_THAT(result.err, HasSubstr("more than 64 parts")) << words[0] << text.substr(0, 9);
+      EXPECT_THAT(result.err, HasSubstr("more than 8 parts")) << words[0] << text.substr(0, 9);
     }
   }
 }

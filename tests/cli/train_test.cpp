@@ -138,7 +138,12 @@ TEST_F(Train, AConfigFileEqualsFlags) {
 
 // What a flag does not take must not become an argument: the data, or what is written.
 TEST_F(Train, AConfigFilesFlagIsTrueOrFalse) {
-  for (const char* line : {"quiet = \"extra.svm\"", "bias = 7", "bias = \"\"", "\"\" = 1"}) {
+  for (const char* line : {"quiet = \"extra.svm\"",
+                           "bias = 7",
+                           "bias = \"\"",
+                           "\"\" = 1",
+                           "\"-\" = true",
+                           "\"_\" = 1"}) {
     const std::string config =
         dir_.write("run.toml",
                    std::string("epsilon = 1\ndelta = 1e-4\nrow-norm = 1\ndim = 2\n") + line + "\n");

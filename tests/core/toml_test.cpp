@@ -90,6 +90,21 @@ TEST(TomlDepth, AKeyBehindAStringIsSeen) {
     EXPECT_TRUE(is_deep(before + key)) << before;
 }
 
+// Each is looked for among all of them.
+TEST(TomlDepth, DottedKeysAreCounted) {
+  std::string keys, headers, numbers = "a = [";
+  for (std::size_t k = 0; k < kMostDottedKeys; ++k) {
+    keys += "a" + std::to_string(k) + ".b = 1\n";
+    headers += "[a" + std::to_string(k) + ".b]\n";
+    numbers += "0.5, 1.5,\n";
+  }
+  EXPECT_FALSE(is_deep(keys));
+  EXPECT_TRUE(is_deep(keys + "a.b = 1\n"));
+  EXPECT_FALSE(is_deep(headers));
+  EXPECT_TRUE(is_deep(headers + "[[a.b]]\n"));
+  EXPECT_FALSE(is_deep(numbers + "0.5]\nb = 0.25\n"));
+}
+
 TEST(TomlDepth, TheEndMayComeAnywhere) {
   for (const std::string toml :
        {"\"", "'", "\"\"", "\"\"\"", "'''", "\"\\", "\"\\u", "\"\\U00", "#"})

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <functional>
 
 #include "sotto/core/stop.hpp"
@@ -46,7 +47,7 @@ std::int64_t lines_of_a_run(const std::string& method) {
 TEST(SwappedJournal, NoModelIsReplacedByOneThatNoJournalCounts) {
   for (const char* method : {"dp-sgd", "adp-sgd", "network"}) {
     const std::int64_t last_charge = lines_of_a_run(method) - 1;  // the last one closes the run
-    for (const char* how : {"older", "removed", "emptied", "cut"}) {
+    for (const char* how : {"older", "removed", "emptied", "cut", "added to"}) {
       SCOPED_TRACE(std::string(method) + ", " + how);
       const Trial trial(method);
       const std::string journal = trial.file("model.json.journal");
@@ -61,6 +62,8 @@ TEST(SwappedJournal, NoModelIsReplacedByOneThatNoJournalCounts) {
         if (how == std::string("removed")) fs::rename(journal, trial.file("elsewhere"));
         if (how == std::string("emptied")) fs::resize_file(journal, 0);
         if (how == std::string("cut")) fs::resize_file(journal, size - 20);
+        if (how == std::string("added to"))
+          std::ofstream(journal, std::ios::app) << R"({"a":1e999)";
       });
       const Outcome outcome = trial.run_on(disk, trial.train());
       EXPECT_EQ(outcome.code, 6);

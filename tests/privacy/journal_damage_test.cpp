@@ -79,6 +79,8 @@ TEST_F(DamagedJournal, WhatFollowsTheLastNewlineIsTheBeginningOfALineOrDamage) {
   }
   refused(good + "x", "a byte behind it");
   refused(good + "[1", "the beginning of a list");
+  refused(good + R"({"a":1e999)", "a number that no double holds");
+  refused(good + R"({"run":"x","count":-1e400)", "another one");
   // Any beginning of the last line is what a write leaves that was cut short: it has gone.
   const std::string before =
       with_ends(good_.size(), "").substr(0, good.size() - good_.back().size() - 1);

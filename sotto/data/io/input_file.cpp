@@ -157,6 +157,7 @@ Expected<std::size_t> InputFile::State::read_raw(char* data, std::size_t bytes) 
     const ssize_t got =
         retried([&] { return file_system().read(file.descriptor(), data + total, bytes - total); });
     if (got == 0) break;
+    if (got < 0 && errno == EINTR && stop_requested()) return stopped_early();
     if (got < 0)
       return fail(ErrorKind::kIo,
                   fmt::format("{}: can't read the file: {}.", path, std::strerror(errno)));

@@ -20,6 +20,11 @@ struct Head {
 constexpr std::size_t kLeastBuffer = std::size_t{64} << 10;
 constexpr std::size_t kMostBuffer = std::size_t{4} << 20;
 
+void append(std::string& buffer, const Head& head, std::string_view text) {
+  buffer.append(reinterpret_cast<const char*>(&head), sizeof head);
+  buffer += text;
+}
+
 }  // namespace
 
 Expected<void> SortedLines::add(double key, std::int64_t number, std::string_view text) {
@@ -57,9 +62,7 @@ Expected<void> SortedLines::spill() {
   const std::int64_t begin = file_->size();
   std::string buffer;
   for (const Line& line : lines_) {
-    const Head head{line.key, line.number, line.length};
-    buffer.append(reinterpret_cast<const char*>(&head), sizeof head);
-    buffer += text_of(line);
+    append(buffer, {line.key, line.number, line.length}, text_of(line));
     if (buffer.size() < kMostBuffer) continue;
     SOTTO_TRY(file_->append(buffer));
     buffer.clear();
@@ -118,10 +121,10 @@ class SortedLines::Reader {
   std::string_view text_;
 };
 
-Expected<void> SortedLines::merge(const Body& body) {
-  const std::size_t buffer = std::clamp(memory_ / runs_.size(), kLeastBuffer, kMostBuffer);
+Expected<void> SortedLines::merge(std::span<const Run> runs, const KeyedBody& body) {
+  const std::size_t buffer = std::clamp(memory_ / runs.size(), kLeastBuffer, kMostBuffer);
   std::vector<Reader> readers;
-  for (const Run& run : runs_) readers.emplace_back(*file_, run, buffer);
+  for (const Run& run : runs) readers.emplace_back(*file_, run, buffer);
   const auto after = [&](std::size_t a, std::size_t b) {
     return before(readers[b].line(), readers[a].line());
   };
@@ -134,9 +137,32 @@ Expected<void> SortedLines::merge(const Body& body) {
     if (stop_requested()) return stopped_early();
     const std::size_t k = first.top();
     first.pop();
-    SOTTO_TRY(body(readers[k].line().number, readers[k].text()));
+    const Line line = readers[k].line();
+    SOTTO_TRY(body(line.key, line.number, readers[k].text()));
     SOTTO_ASSIGN(const bool more, readers[k].next());
     if (more) first.push(k);
+  }
+  return {};
+}
+
+Expected<void> SortedLines::merge_to_few() {
+  const std::size_t few = std::max<std::size_t>(2, memory_ / kLeastBuffer);
+  while (runs_.size() > few) {
+    const std::vector<Run> some(runs_.begin(), runs_.begin() + static_cast<std::ptrdiff_t>(few));
+    const std::int64_t begin = file_->size();
+    std::string buffer;
+    const auto write =
+        [&](double key, std::int64_t number, std::string_view text) -> Expected<void> {
+      append(buffer, {key, number, text.size()}, text);
+      if (buffer.size() < kLeastBuffer) return {};
+      SOTTO_TRY(file_->append(buffer));
+      buffer.clear();
+      return {};
+    };
+    SOTTO_TRY(merge(some, write));
+    SOTTO_TRY(file_->append(buffer));
+    runs_.erase(runs_.begin(), runs_.begin() + static_cast<std::ptrdiff_t>(few));
+    runs_.push_back({begin, file_->size()});
   }
   return {};
 }
@@ -146,7 +172,10 @@ Expected<void> SortedLines::for_each(const Body& body) && {
     if (!lines_.empty()) SOTTO_TRY(spill());
     lines_ = {};
     text_ = {};
-    return merge(body);
+    SOTTO_TRY(merge_to_few());
+    return merge(runs_, [&](double, std::int64_t number, std::string_view text) {
+      return body(number, text);
+    });
   }
   drop_last();
   std::sort(lines_.begin(), lines_.end(), before);

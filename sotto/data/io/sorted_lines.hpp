@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,7 +58,11 @@ class SortedLines {
   std::size_t bytes() const { return lines_.size() * sizeof(Line) + text_.size(); }
   void drop_last();
   Expected<void> spill();
-  Expected<void> merge(const Body& body);
+  using KeyedBody =
+      std::function<Expected<void>(double key, std::int64_t number, std::string_view text)>;
+  Expected<void> merge(std::span<const Run> runs, const KeyedBody& body);
+  /// Makes one of the first runs, until all that are left can be merged in the memory.
+  Expected<void> merge_to_few();
 
   std::size_t memory_;
   std::size_t most_;
