@@ -34,7 +34,8 @@ struct Parts {
   Target singly{0, 0};    ///< the sum of all runs' prices, each at its own delta
 };
 
-/// `told`: the first run that says what its unit is, which those of older journals don't.
+/// `told`: the first run that says what its unit is, which those of older journals don't; null:
+/// none.
 Expected<void> check_alike(const JournalRun& first, const JournalRun* told, const JournalRun& run) {
   const auto differ =
       [&](const JournalRun& from, const char* what, std::string_view one, std::string_view other) {
@@ -50,7 +51,7 @@ Expected<void> check_alike(const JournalRun& first, const JournalRun* told, cons
       };
   if (first.relation != run.relation)
     return differ(first, "under", to_string(first.relation), to_string(run.relation));
-  if (!run.unit.empty() && told->unit != run.unit)
+  if (told && !run.unit.empty() && told->unit != run.unit)
     return differ(*told, "per", told->unit, run.unit);
   return {};
 }
