@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <memory>
@@ -10,6 +11,7 @@
 #include "exit_codes.hpp"
 #include "printer.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/core/paths.hpp"
 #include "sotto/model/model_json.hpp"
 #include "sotto/task/metrics_sum.hpp"
 #include "sotto/task/scoring.hpp"
@@ -29,7 +31,9 @@ struct Arguments {
   std::optional<std::int64_t> top;
   bool json = false;
 
-  bool to_standard_output() const { return output_path == "-" || output_path == "/dev/stdout"; }
+  bool to_standard_output() const {
+    return output_path == "-" || named_descriptor(output_path) == STDOUT_FILENO;
+  }
 };
 
 std::vector<std::string> names_in(const std::string& list) {

@@ -82,8 +82,8 @@ int run_verb(const std::vector<std::string>& arguments) {
   }
   for (const auto& [verb, action] : verbs) {
     if (!verb->parsed()) continue;
-    const auto differ = app.check_paths();
-    const auto code = differ ? action() : tl::unexpected<Error>(differ.error());
+    const auto fits = app.check_flags(expanded->flags).and_then([&] { return app.check_paths(); });
+    const auto code = fits ? action() : tl::unexpected<Error>(fits.error());
     if (code) return *code;
     say_error(code.error());
     return exit_code(code.error().kind);

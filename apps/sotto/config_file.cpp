@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <optional>
 #include <string_view>
 
 #include "sotto/core/file.hpp"
@@ -23,10 +22,9 @@ bool names(const std::string& argument, const std::string& option) {
   return argument == option || argument.starts_with(option + "=");
 }
 
-/// The value as one would type it; nothing for `false`, an empty text for `true`.
-Expected<std::optional<std::string>> text_of(const toml::node& node, const std::string& key) {
-  if (const auto flag = node.value_exact<bool>())
-    return *flag ? std::optional<std::string>("") : std::nullopt;
+/// The value as one would type it.
+Expected<std::string> text_of(const toml::node& node, const std::string& key) {
+  if (const auto flag = node.value_exact<bool>()) return fmt::format("{}", *flag);
   if (const auto whole = node.value_exact<std::int64_t>()) return fmt::format("{}", *whole);
   if (const auto real = node.value_exact<double>()) return fmt::format("{}", *real);
   // `--schema=` would take the next word.
@@ -36,8 +34,10 @@ Expected<std::optional<std::string>> text_of(const toml::node& node, const std::
       fmt::format("{} must be a number, a text that is not empty, true or false.", flag_of(key)));
 }
 
+/// `flags` gets the options that are true or false.
 Expected<std::vector<std::string>> options_in(const std::string& path,
-                                              const std::vector<std::string>& given) {
+                                              const std::vector<std::string>& given,
+                                              std::vector<std::string>& flags) {
   SOTTO_ASSIGN(const std::string content, read_text_file(path));
   const auto table = read_toml(content, path);
   if (!table) return fail(ErrorKind::kUsage, table.error().told_of(path));
@@ -63,10 +63,10 @@ Expected<std::vector<std::string>> options_in(const std::string& path,
                               path));
     if (std::any_of(given.begin(), given.end(), [&](const auto& g) { return names(g, option); }))
       continue;
-    SOTTO_ASSIGN(const std::optional<std::string> value, text_of(node, name));
-    if (!value) continue;
-    // As one word: what a flag does not take must not become an argument.
-    options.push_back(node.is_boolean() ? option : option + "=" + *value);
+    SOTTO_ASSIGN(const std::string value, text_of(node, name));
+    if (node.is_boolean()) flags.push_back(option);
+    // As one word: what an option does not take must not become an argument.
+    options.push_back(option + "=" + value);
   }
   return options;
 }
@@ -76,7 +76,7 @@ Expected<std::vector<std::string>> options_in(const std::string& path,
 Expected<WithConfig> with_config_file(const std::vector<std::string>& arguments) {
   const auto at = std::find_if(
       arguments.begin(), arguments.end(), [](const auto& a) { return names(a, kConfig); });
-  if (at == arguments.end() || at == arguments.begin()) return WithConfig{arguments, ""};
+  if (at == arguments.end() || at == arguments.begin()) return WithConfig{arguments, "", {}};
   const bool joined = *at != kConfig;
   if (!joined && at + 1 == arguments.end())
     return fail(ErrorKind::kUsage, "--config needs the path of a TOML file.");
@@ -87,11 +87,13 @@ Expected<WithConfig> with_config_file(const std::vector<std::string>& arguments)
     return fail(ErrorKind::kUsage,
                 "--config is given twice, but one file would be read. Write all settings into one "
                 "file.");
-  SOTTO_ASSIGN(const std::vector<std::string> options, options_in(path, rest));
-  std::vector<std::string> all = {arguments.front()};
-  all.insert(all.end(), options.begin(), options.end());
-  all.insert(all.end(), rest.begin(), rest.end());
-  return WithConfig{std::move(all), path};
+  WithConfig result;
+  SOTTO_ASSIGN(const std::vector<std::string> options, options_in(path, rest, result.flags));
+  result.path = path;
+  result.arguments = {arguments.front()};
+  result.arguments.insert(result.arguments.end(), options.begin(), options.end());
+  result.arguments.insert(result.arguments.end(), rest.begin(), rest.end());
+  return result;
 }
 
 }  // namespace sotto::app

@@ -7,10 +7,11 @@
 
 namespace sotto::app {
 
-/// A command line without its `--config`, and the file that it named; empty: none.
+/// A command line without its `--config`.
 struct WithConfig {
   std::vector<std::string> arguments;
-  std::string path;
+  std::string path;                ///< of the file that it named; empty: none
+  std::vector<std::string> flags;  ///< options that are true or false in the file
 };
 
 /// Replaces `--config FILE` by the options that the TOML file holds (`epsilon = 1` is `--epsilon

@@ -5,12 +5,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <sstream>
 #include <utility>
 
 #include "printer.hpp"
 #include "sotto/core/file_kind.hpp"
 #include "sotto/core/nearest.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto::app {
 
@@ -30,7 +32,9 @@ Option Option::range(int low, int high) const {
 
 Option Option::bytes() const {
   return Option(option_->transform(CLI::AsSizeValue(/*kb_is_1000=*/false).description(""))
-                    ->check(CLI::Validator(CLI::PositiveNumber).description(""))
+                    ->check([](const std::string& text) {
+                      return text == "0" ? "0 bytes are none: give at least 1" : "";
+                    })
                     ->type_name("BYTES"));
 }
 
@@ -53,17 +57,35 @@ std::string Verb::called(const std::string& names) {
   return "the " + name;
 }
 
+namespace {
+
+/// The number that an option's variable holds, if it holds one.
+template <class T>
+struct Plain {
+  using Type = T;
+};
+template <class T>
+struct Plain<std::optional<T>> {
+  using Type = T;
+};
+
+}  // namespace
+
 Option Verb::add_number(const std::string& names, Number variable, const std::string& help) {
   return std::visit(
       [&](auto* number) {
         CLI::Option* option = parser_->add_option(names, *number, help);
-        // What is read as unsigned wraps around below zero.
-        using T = std::remove_pointer_t<decltype(number)>;
-        if constexpr (std::is_same_v<T, std::uint64_t> ||
-                      std::is_same_v<T, std::optional<std::uint64_t>>)
-          option->check([](const std::string& text) {
-            return text.find('-') == std::string::npos ? ""
-                                                       : text + " is negative: give 0 or more.";
+        // CLI11 makes the nearest number of one that is too large, and unsigned ones wrap around.
+        using T = typename Plain<std::remove_pointer_t<decltype(number)>>::Type;
+        if constexpr (std::is_integral_v<T>)
+          option->check([](const std::string& text) -> std::string {
+            if (number_in<T>(text)) return "";
+            if (std::is_unsigned_v<T> && text.starts_with('-'))
+              return text + " is negative: give 0 or more";
+            return fmt::format("{} must be a whole number from {} to {}",
+                               text,
+                               std::numeric_limits<T>::min(),
+                               std::numeric_limits<T>::max());
           });
         return Option(option);
       },
@@ -178,6 +200,43 @@ bool is_option(const std::string& word) {
 
 }  // namespace
 
+Expected<void> Verb::check_values(const std::vector<std::string>& words) const {
+  const CLI::App& parser = *given().parser_;
+  for (std::size_t k = 0; k < words.size() && words[k] != "--"; ++k) {
+    const std::string& word = words[k];
+    if (!word.starts_with("--")) continue;
+    // CLI11 goes on with the next word, whatever it is: --record= --dry-run would be a real run.
+    if (word.find('=') == word.size() - 1)
+      return fail(ErrorKind::kUsage,
+                  fmt::format("{} has no value. Give one, or leave the option out.", word));
+    const CLI::Option* option = parser.get_option_no_throw(word);
+    if (!option || option->get_items_expected() == 0 || k + 1 == words.size()) continue;
+    const std::string& value = words[++k];
+    if (value.empty())
+      return fail(ErrorKind::kUsage,
+                  fmt::format("{} has an empty value. Give one, or leave the option out.", word));
+    if (is_option(value))
+      return fail(ErrorKind::kUsage,
+                  fmt::format("{0} needs a value, but '{1}' follows, which looks like an option. "
+                              "If it is the value, write {0}={1}.",
+                              word,
+                              value));
+  }
+  return {};
+}
+
+Expected<void> Verb::check_flags(const std::vector<std::string>& options) const {
+  const CLI::App& parser = *given().parser_;
+  for (const std::string& name : options) {
+    const CLI::Option* option = parser.get_option_no_throw(name);
+    if (option && option->get_items_expected() != 0)
+      return fail(
+          ErrorKind::kUsage,
+          fmt::format("{} takes a value, but the configuration file says true or false.", name));
+  }
+  return {};
+}
+
 Error Verb::mistake(const std::vector<std::string>& words, const std::string& told) const {
   const Verb& verb = given();
   if (!verb.subcommands_.empty()) {
@@ -238,6 +297,7 @@ std::optional<Verb::Answer> Verb::parse_or_throw(const std::vector<std::string>&
   try {
     // CLI11 takes them in reverse order.
     parser_->parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    if (const auto complete = check_values(words); !complete) return refuse(complete.error());
   } catch (const CLI::CallForHelp&) {
     const auto text = given().help();
     return text ? Answer{true, *text, ""} : refuse(text.error());

@@ -144,6 +144,8 @@ class Verb {
 
   /// Sets the variables of all options. None: a verb was given, and is to be run.
   std::optional<Answer> parse(const std::vector<std::string>& words);
+  /// kUsage if one of these options (`--record`) is no flag.
+  Expected<void> check_flags(const std::vector<std::string>& options) const;
   /// Whether it was given.
   bool parsed() const;
   std::vector<Value> values() const;
@@ -181,6 +183,8 @@ class Verb {
   /// parse(), but what CLI11 throws while an answer is made comes out.
   std::optional<Answer> parse_or_throw(const std::vector<std::string>& words);
   Answer refuse(const Error& error) const;
+  /// kUsage if an option took the next one for its value, or has an empty one.
+  Expected<void> check_values(const std::vector<std::string>& words) const;
   Error mistake(const std::vector<std::string>& words, const std::string& told) const;
   Option add_number(const std::string& names, Number variable, const std::string& help);
   void collect(std::vector<NamedPath>& read, std::vector<NamedPath>& written) const;

@@ -16,6 +16,7 @@
 
 #include "sotto/core/file_kind.hpp"
 #include "sotto/core/file_system.hpp"
+#include "sotto/core/paths.hpp"
 #include "sotto/core/stop.hpp"
 
 namespace sotto {
@@ -75,13 +76,16 @@ tl::unexpected<Error> cannot_write(const std::string& path, int error) {
                   std::strerror(error)));
 }
 
-int write_all(int file, std::string_view bytes) {
+/// `stream`: where nobody may be reading, and somebody who asks for the end is not kept waiting.
+int write_all(int file, std::string_view bytes, bool stream = false) {
+  const bool stopped_before = stop_requested();
   while (!bytes.empty()) {
     const ssize_t written =
         retried([&] { return file_system().write(file, bytes.data(), bytes.size()); });
     if (written < 0) return errno;
     if (written == 0) return ENOSPC;
     bytes.remove_prefix(static_cast<std::size_t>(written));
+    if (stream && !bytes.empty() && stop_requested() && !stopped_before) return EINTR;
   }
   return 0;
 }
@@ -147,6 +151,17 @@ bool is_standard_stream(const struct stat& facts) {
         ::fstat(stream, &open) == 0 && open.st_dev == facts.st_dev && open.st_ino == facts.st_ino)
       return true;
   return false;
+}
+
+/// Another descriptor of what is open, with the same place in it.
+OpenFile another_descriptor(int descriptor) {
+  return OpenFile(::fcntl(descriptor, F_DUPFD_CLOEXEC, 3));
+}
+
+tl::unexpected<Error> keeps_nothing(const std::string& path) {
+  return io_error(fmt::format(
+      "can't write {}: it is a pipe, a device or an open stream, which keeps nothing. Name a file.",
+      path));
 }
 
 tl::unexpected<Error> of_another_user(const std::string& path, const char* what) {
@@ -250,9 +265,7 @@ int OpenFile::close() {
   return file_system().close(std::exchange(descriptor_, -1)) == 0 || errno == EINTR ? 0 : errno;
 }
 
-OpenFile another_standard_stream(int stream) {
-  return OpenFile(::fcntl(stream, F_DUPFD_CLOEXEC, 3));
-}
+OpenFile another_standard_stream(int stream) { return another_descriptor(stream); }
 
 // ---- Atomic files -------------------------------------------------------------------------------
 
@@ -279,16 +292,18 @@ Expected<AtomicFile> AtomicFile::create(const std::string& path,
   mode_t mode = access == FileAccess::kOwner ? 0600 : 0666;
   bool replaces = false;
   struct stat facts {};
+  if (const auto descriptor = named_descriptor(path)) {
+    if (streams == StreamTargets::kRefused) return keeps_nothing(path);
+    result.file_ = another_descriptor(*descriptor);
+    if (result.file_.descriptor() < 0) return cannot_write(path, errno);
+    return result;
+  }
   SOTTO_TRY(check_way(path));
   if (system.stat(path.c_str(), facts) == 0) {
     if (S_ISDIR(facts.st_mode))
       return io_error(fmt::format("can't write {}: it is a folder. Name a file.", path));
     if (!S_ISREG(facts.st_mode)) {
-      if (streams == StreamTargets::kRefused)
-        return io_error(
-            fmt::format("can't write {}: it is a pipe or a device, which keeps nothing. Name a "
-                        "file.",
-                        path));
+      if (streams == StreamTargets::kRefused) return keeps_nothing(path);
       SOTTO_TRY(check_owner(path, facts));
       result.file_ =
           OpenFile(retried([&] { return system.open(path.c_str(), O_WRONLY | O_CLOEXEC, 0); }));
@@ -349,8 +364,13 @@ Expected<AtomicFile> AtomicFile::standard_output() {
 }
 
 Expected<void> AtomicFile::write(std::string_view bytes) {
-  if (const int error = write_all(file_.descriptor(), bytes)) return cannot_write(path_, error);
-  return {};
+  const bool stream = temporary_.path().empty();
+  const int error = write_all(file_.descriptor(), bytes, stream);
+  if (error == 0) return {};
+  if (stream && error == EINTR && stop_requested())
+    return fail(ErrorKind::kInterrupted,
+                fmt::format("interrupted; what was written to {} before is not all.", path_));
+  return cannot_write(path_, error);
 }
 
 Expected<void> AtomicFile::commit() {
@@ -382,6 +402,11 @@ Expected<void> write_file_atomically(const std::string& path,
 
 Expected<void> check_writable(const std::string& path, StreamTargets streams) {
   struct stat facts {};
+  if (const auto descriptor = named_descriptor(path)) {
+    if (streams == StreamTargets::kRefused) return keeps_nothing(path);
+    if (::fcntl(*descriptor, F_GETFD) < 0) return cannot_write(path, errno);
+    return {};
+  }
   // Opening a pipe would wait for its reader, who would see the end.
   if (streams == StreamTargets::kAllowed && file_system().stat(path.c_str(), facts) == 0 &&
       !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode)) {

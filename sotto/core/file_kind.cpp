@@ -17,6 +17,8 @@ namespace {
 
 /// Members that tell a kind stand before weights and curves, also where a tool sorted them.
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+/// A journal is looked for in so many bytes, whatever stands before its lines: a mark, a note.
+constexpr std::size_t kDamaged = std::size_t{1} << 14;
 constexpr const char* kBlanks = " \t\r\n";  // before JSON they change nothing
 
 Expected<std::string> beginning_of(const std::string& path) {
@@ -35,7 +37,7 @@ Expected<std::string> beginning_of(const std::string& path) {
       retried([&] { return system.open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0); }));
   if (file.descriptor() < 0) return unseen();
   std::string text;
-  for (std::size_t most = 64; text.size() < kMostBytes; most = kMostBytes) {
+  for (std::size_t most = kDamaged + 1; text.size() < kMostBytes; most = kMostBytes) {
     const std::size_t before = text.size();
     text.resize(most);
     const auto got = retried(
@@ -44,7 +46,9 @@ Expected<std::string> beginning_of(const std::string& path) {
     text.resize(before + static_cast<std::size_t>(got));
     // Most files are known to be none of ours by their first bytes.
     const std::size_t begin = text.find_first_not_of(kBlanks);
-    if (got == 0 || (begin != text.npos && text[begin] != '{' && text[begin] != 's')) break;
+    if (got == 0) break;
+    if (begin != text.npos && text[begin] != '{' && text[begin] != 's' && text.size() > kDamaged)
+      break;
   }
   errno = file.close();
   return errno == 0 ? Expected<std::string>(std::move(text)) : unseen();
@@ -55,12 +59,18 @@ Expected<std::string> beginning_of(const std::string& path) {
 FileKind kind_of(std::string_view beginning) {
   beginning.remove_prefix(std::min(beginning.find_first_not_of(kBlanks), beginning.size()));
   if (beginning.starts_with("sotto checkpoint")) return FileKind::kCheckpoint;
-  if (!beginning.starts_with('{')) return FileKind::kOther;
   const auto has = [](std::string_view text, std::string_view member) {
     return text.find(member) != text.npos;
   };
-  const std::string_view line = beginning.substr(0, beginning.find('\n'));
-  if (has(line, "\"open\":") && has(line, "\"delta\":")) return FileKind::kJournal;
+  const std::string_view damaged = beginning.substr(0, std::max(kDamaged, beginning.find('\n')));
+  for (std::size_t begin = 0; begin < damaged.size();) {
+    const std::size_t end = std::min(damaged.find('\n', begin), damaged.size());
+    const std::string_view line = damaged.substr(begin, end - begin);
+    if (has(line, "{\"") && has(line, "\"open\":") && has(line, "\"delta\":"))
+      return FileKind::kJournal;
+    begin = end + 1;
+  }
+  if (!beginning.starts_with('{')) return FileKind::kOther;
   if (has(beginning, "\"sotto_model\"")) return FileKind::kModel;
   if (has(beginning, "\"sotto_run\"")) return FileKind::kRecord;
   return FileKind::kOther;

@@ -11,7 +11,9 @@
 #include <optional>
 
 #include "sotto/core/file.hpp"
+#include "sotto/core/file_kind.hpp"
 #include "sotto/core/file_system.hpp"
+#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
@@ -90,13 +92,37 @@ std::optional<Place> place_of_stream(int stream) {
   return Place{facts.st_dev, facts.st_ino, ""};
 }
 
-/// Not any file below /dev: some systems keep ordinary ones there, in memory.
-bool names_a_stream(const std::string& path) {
-  return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") ||
-         path.starts_with("/proc/");
+/// A journal that a standard stream was appended to would have lines that are none of its own.
+Expected<void> check_streams_are_no_journals() {
+  const auto is_journal = [](int stream) {
+    if (!place_of_stream(stream)) return false;
+    const auto kind = kind_at(fmt::format("/dev/fd/{}", stream));
+    return kind && *kind == FileKind::kJournal;  // what can't be read is not known
+  };
+  const bool output = is_journal(STDOUT_FILENO);
+  const bool error = is_journal(STDERR_FILENO);
+  const Instead instead = output && error ? Instead::kNowhere : Instead::kOther;
+  if (output) redirect_standard_stream(STDOUT_FILENO, instead);
+  if (error) redirect_standard_stream(STDERR_FILENO, instead);
+  if (!output && !error) return {};
+  return fail(ErrorKind::kUsage,
+              fmt::format("standard {} was redirected to a journal: messages would be written into "
+                          "it. Nothing was read or released. Choose another file for it.",
+                          output ? "output" : "error"));
 }
 
 }  // namespace
+
+std::optional<int> named_descriptor(const std::string& path) {
+  if (path == "/dev/stdin") return STDIN_FILENO;
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string& folder : {std::string("/dev/fd/"),
+                                    std::string("/proc/self/fd/"),
+                                    fmt::format("/proc/{}/fd/", ::getpid())})
+    if (path.starts_with(folder)) return number_in<int>(path.substr(folder.size()));
+  return std::nullopt;
+}
 
 Expected<void> check_streams_elsewhere(const std::vector<NamedPath>& read,
                                        const std::vector<NamedPath>& written) {
@@ -105,9 +131,10 @@ Expected<void> check_streams_elsewhere(const std::vector<NamedPath>& read,
   std::array<std::optional<Place>, 2> streams;
   for (std::size_t k = 0; k < 2; ++k) streams[k] = place_of_stream(kStreams[k]);
   if (!streams[0] && !streams[1]) return {};
+  SOTTO_TRY(check_streams_are_no_journals());
   std::vector<NamedPath> meant = read;
   for (const NamedPath& each : written)
-    if (!names_a_stream(each.path)) meant.push_back(each);
+    if (!named_descriptor(each.path)) meant.push_back(each);
   SOTTO_ASSIGN(const std::vector<PlacedPath> files, placed(meant));
   for (const PlacedPath& file : files)
     for (std::size_t k = 0; k < 2; ++k)

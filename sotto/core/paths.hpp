@@ -1,11 +1,17 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sotto/core/error.hpp"
 
 namespace sotto {
+
+/// The open descriptor of this program that a path like /dev/stdout or /dev/fd/3 names; none: it is
+/// a path as any other. What is written there goes to whatever is open, wherever that stands, and
+/// must not take the place of a file that it leads to.
+std::optional<int> named_descriptor(const std::string& path);
 
 /// A file of a command, and what it is there for.
 struct NamedPath {

@@ -51,11 +51,9 @@ bool is_unseen(std::uint32_t number) {
   });
 }
 
-/// Line and paragraph separators, and what reverses the order of others until it is ended. Marks
-/// without a width are parts of words in some languages.
-bool turns_lines(std::uint32_t number) {
-  return (number >= 0x2028 && number <= 0x202e) || (number >= 0x2066 && number <= 0x2069);
-}
+/// Line and paragraph separators. Marks without a width, and those that say in which direction to
+/// read, are parts of words in some languages: a terminal is shown them escaped.
+bool ends_lines(std::uint32_t number) { return number == 0x2028 || number == 0x2029; }
 
 /// `hide` says which characters are written by `spell`, which gets their bytes and their number;
 /// bytes that are no character have the number 0xfffd.
@@ -120,7 +118,7 @@ bool has_control_characters(std::string_view text) {
   while (!text.empty()) {
     std::uint32_t number = 0;
     const std::size_t length = utf8_length(text, number);
-    if (length > 0 && (is_control(number) || turns_lines(number))) return true;
+    if (length > 0 && (is_control(number) || ends_lines(number))) return true;
     text.remove_prefix(length == 0 ? 1 : length);
   }
   return false;

@@ -24,8 +24,8 @@ tl::unexpected<Error> fail_with_list(ErrorKind kind, const std::vector<std::stri
 /// The text of a JSON object, with the same characters as \uNNNN: it stays JSON.
 std::string escaped_json(std::string_view text);
 
-/// Whether a name holds a control character, or one that reverses the order of others: it could
-/// forge a line of a file or of the output.
+/// Whether a name holds a control character, or one that ends a line: it could forge a line of a
+/// file or of the output.
 bool has_control_characters(std::string_view text);
 
 }  // namespace sotto

@@ -33,11 +33,12 @@ inline tl::expected<toml::table, TomlFault> read_toml(std::string_view text,
                                       static_cast<toml::source_index>(deep->column)};
     return tl::unexpected<TomlFault>(
         TomlFault{toml::source_region{place, place, nullptr},
-                  fmt::format("a key has more than {} parts joined by dots, or there are more "
-                              "than {} keys of several parts, and no file of settings has that "
-                              "many: shorten it",
+                  fmt::format("a key has more than {} parts joined by dots, there are more than {} "
+                              "keys of several parts, or more than {} tables in lists, and no file "
+                              "of settings has that many: shorten it",
                               kMostKeyParts,
-                              kMostDottedKeys)});
+                              kMostDottedKeys,
+                              kMostListedTables)});
   }
   try {
     return toml::parse(text, name);

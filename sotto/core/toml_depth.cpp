@@ -34,9 +34,12 @@ class KeyScan {
           if (parts > 1 && ++dotted_ > kMostDottedKeys) return place();
           parts = 1;
           break;
+        case '[':
+          if (ahead(1) == '[' && begins_line() && ++listed_ > kMostListedTables) return place();
+          parts = 1;
+          break;
         case '\n':
         case ',':
-        case '[':
         case '{':
         case '}':
           parts = 1;
@@ -53,6 +56,13 @@ class KeyScan {
   /// The byte so far ahead; behind the end it is none that a string is made of.
   char ahead(std::size_t bytes) const {
     return at_ + bytes < text_.size() ? text_[at_ + bytes] : '\0';
+  }
+
+  /// Whether only blanks stand before this byte in its line.
+  bool begins_line() const {
+    std::size_t before = at_;
+    while (before > 0 && (text_[before - 1] == ' ' || text_[before - 1] == '\t')) --before;
+    return before == 0 || text_[before - 1] == '\n';
   }
 
   void skip_string() {
@@ -103,6 +113,7 @@ class KeyScan {
   std::string_view text_;
   std::size_t at_ = 0;
   std::size_t dotted_ = 0;
+  std::size_t listed_ = 0;
 };
 
 }  // namespace

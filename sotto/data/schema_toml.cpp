@@ -60,6 +60,7 @@ class SchemaReader {
   Expected<void> read_numeric(const toml::table& table, Column& column);
   Expected<void> read_categorical(const toml::table& table, Column& column);
   Expected<void> read_label(const toml::table& table, Column& column);
+  Expected<void> check_shown_classes(const toml::table& table, const Column& column);
   Expected<void> read_bounds(const toml::table& table, Column& column);
   Expected<void> check_whole(const toml::source_region& where);
 
@@ -236,6 +237,19 @@ Expected<void> SchemaReader::read_categorical(const toml::table& table, Column& 
   return {};
 }
 
+/// A class is shown with all of its spellings, `NO or >30`.
+Expected<void> SchemaReader::check_shown_classes(const toml::table& table, const Column& column) {
+  std::set<std::string> seen;
+  for (const Names& spellings : column.values)
+    if (!seen.insert(fmt::format("{}", fmt::join(spellings, " or "))).second)
+      return error(table.source(),
+                   fmt::format("label '{}': two classes would both be shown as '{}'. Spell one of "
+                               "them otherwise.",
+                               column.name,
+                               fmt::join(spellings, " or ")));
+  return {};
+}
+
 Expected<void> SchemaReader::read_label(const toml::table& table, Column& column) {
   SOTTO_TRY(check_keys(table,
                        {"name", "kind", "positive", "negative", "classes", "min", "max"},
@@ -259,14 +273,14 @@ Expected<void> SchemaReader::read_label(const toml::table& table, Column& column
         return error(table.get("positive")->source(),
                      fmt::format("label value '{}' is both positive and negative.", word));
     column.values = {std::move(negative), std::move(positive)};
-    return {};
+    return check_shown_classes(table, column);
   }
   if (several) {
     schema_.label = Schema::Label::kClasses;
     SOTTO_ASSIGN(column.values, spellings(table, "classes"));
     if (column.values.size() < 2)
       return error(table.get("classes")->source(), "'classes' must name at least two classes.");
-    return {};
+    return check_shown_classes(table, column);
   }
   schema_.label = Schema::Label::kNumeric;
   return read_bounds(table, column);

@@ -8,6 +8,33 @@
 
 namespace sotto {
 
+namespace {
+
+/// How the schema's features or classes differ from names that go with weights; none: not at all.
+/// Names that a file does not have are not compared, and neither is an intercept's, the last one.
+std::optional<std::string> difference(const Schema& schema,
+                                      const std::vector<std::string>& features,
+                                      const std::vector<std::string>& classes) {
+  const auto of = [](const char* what,
+                     const std::vector<std::string>& here,
+                     const std::vector<std::string>& there) -> std::optional<std::string> {
+    for (std::size_t k = 0; k < here.size(); ++k)
+      if (k >= there.size() || here[k] != there[k])
+        return fmt::format("{} {} is '{}' in the schema, and {} in the model",
+                           what,
+                           k + 1,
+                           here[k],
+                           k < there.size() ? "'" + there[k] + "'" : "none");
+    return std::nullopt;
+  };
+  if (!features.empty())
+    if (auto found = of("feature", schema.feature_names(), features)) return found;
+  if (!classes.empty()) return of("class", schema.class_names(), classes);
+  return std::nullopt;
+}
+
+}  // namespace
+
 LoadOptions Family::completed(LoadOptions options) const {
   adapt(options);
   options.public_rows = true;
@@ -31,7 +58,19 @@ Expected<void> Family::check_features(std::int64_t dim, const LoadOptions& optio
                   features()));
 }
 
+Expected<void> Family::check_schema(const LoadOptions& options) const {
+  if (!options.has_schema()) return {};
+  SOTTO_ASSIGN(const Schema schema, read_schema(options));
+  const auto differs = difference(schema, feature_names_, class_names_);
+  if (!differs) return {};
+  return fail(ErrorKind::kUsage,
+              fmt::format("‘schema’ is not the one that the model was trained with: {}. A model's "
+                          "own schema is inside it: leave ‘schema’ out.",
+                          *differs));
+}
+
 Expected<Dataset> Family::read(LoadOptions options) const {
+  SOTTO_TRY(check_schema(options));
   options = completed(std::move(options));
   SOTTO_ASSIGN(Dataset rows, load_table(options));
   SOTTO_TRY(check_features(rows.table.dim(), options));
@@ -39,6 +78,7 @@ Expected<Dataset> Family::read(LoadOptions options) const {
 }
 
 Expected<std::unique_ptr<RowBlocks>> Family::read_blocks(LoadOptions options) const {
+  SOTTO_TRY(check_schema(options));
   options = completed(std::move(options));
   SOTTO_ASSIGN(auto rows, open_rows(options));
   SOTTO_TRY(check_features(rows->dim(), options));
@@ -65,6 +105,15 @@ std::string Family::class_name(std::size_t c) const {
 }
 
 Expected<std::unique_ptr<Family>> family_of(const Model& model) {
+  if (!model.schema.empty()) {
+    const auto schema = Schema::parse(model.schema, "the model's schema");
+    if (!schema) return fail(ErrorKind::kBadData, schema.error().message);
+    if (const auto differs = difference(*schema, model.feature_names, model.class_names))
+      return fail(ErrorKind::kBadData,
+                  fmt::format("the model contradicts itself: {}. Somebody changed the file: train "
+                              "again, or take the one that `train` wrote.",
+                              *differs));
+  }
   if (model.network.empty()) return LinearFamily::of(model);
   return NetworkFamily::of(model);
 }

@@ -94,6 +94,9 @@ class Family {
  private:
   /// With all that is known of rows that this model takes.
   LoadOptions completed(LoadOptions options) const;
+  /// kUsage: a schema that was given beside the model has other features or classes, or has them in
+  /// another order.
+  Expected<void> check_schema(const LoadOptions& options) const;
   /// kBadData: rows with so many features, an intercept among them if there is one, are not of the
   /// model's kind.
   Expected<void> check_features(std::int64_t dim, const LoadOptions& options) const;

@@ -293,6 +293,58 @@ TEST(ManPages, AreSetByGroffWithoutAWarning) {
   }
 }
 
+// CLI11 would take the next word, and a run that was to be planned would be paid for.
+TEST(Mistakes, AnOptionWithoutAValueTakesNoOption) {
+  const TempDir dir;
+  const std::string rows = dir.write("rows.svm", "1 1:1\n-1 1:0.5\n");
+  const std::string model = dir.file("m.json");
+  const Words train = {"train --method dp-gd --epsilon 1 --delta 1e-3 --dim 1 --row-norm 1"};
+  for (const Words& words : {Words{"--record= --dry-run"},
+                             Words{"--record --dry-run"},
+                             Words{"--dry-run --record", std::string()},
+                             Words{"--dry-run --loss="},
+                             Words{"--test -q --dry-run"}}) {
+    const auto run = sotto(train + words + Words{rows, model});
+    EXPECT_EQ(run.code, 2) << run.err << ::testing::PrintToString(words);
+    EXPECT_THAT(run.err, HasSubstr("value")) << ::testing::PrintToString(words);
+    EXPECT_FALSE(fs::exists(model + ".journal"));
+  }
+  // A flag stands for itself, and a value that is meant can be given.
+  EXPECT_EQ(sotto(train + Words{"--json --dry-run --public-n 2", rows, model}).code, 0);
+  const auto odd = sotto(train + Words{"--dry-run --constraint=-odd", rows, model});
+  EXPECT_THAT(odd.err, HasSubstr("'-odd'"));
+  EXPECT_THAT(odd.err, Not(HasSubstr("needs a value")));
+}
+
+TEST(Mistakes, AConfigurationFilesFlagsAreFlags) {
+  const TempDir dir;
+  const std::string rows = dir.write("rows.svm", "1 1:1\n-1 1:0.5\n");
+  const std::string model = dir.file("m.json");
+  for (const char* line : {"record = true",
+                           "journal-key = false",
+                           "checkpoint = true",
+                           "steps = false",
+                           "loss = true"}) {
+    const std::string config = dir.write(
+        "c.toml", "epsilon = 1\ndelta = 1e-3\ndim = 1\nrow-norm = 1\n" + std::string(line) + "\n");
+    const auto run = sotto({"train --config", config, "--dry-run --public-n 2", rows, model});
+    EXPECT_EQ(run.code, 2) << line << run.out << run.err;
+    EXPECT_FALSE(fs::exists(model + ".journal"));
+  }
+}
+
+TEST(Mistakes, NumbersBeyondTheirRangeAreRefused) {
+  for (const Words& words : {Words{"train --dry-run --public-n 18446744073709552016"},
+                             Words{"train --seed 99999999999999999999"},
+                             Words{"train --seed -1"},
+                             Words{"predict --top 9223372036854775808 a b c"},
+                             Words{"predict --sort-memory 0 a b c"}}) {
+    const auto run = sotto(words);
+    EXPECT_EQ(run.code, 2) << run.err;
+    EXPECT_LT(run.err.size(), 300U) << run.err;
+  }
+}
+
 TEST(Mistakes, AnOptionWithoutANameIsNoInternalError) {
   for (const Words& words : {Words{"train --=1"}, Words{"account --="}, Words{"predict ---"}})
     EXPECT_EQ(sotto(words).code, 2) << ::testing::PrintToString(words);

@@ -338,6 +338,47 @@ TEST_F(Predictions, StreamsAreFilesToo) {
   }
 }
 
+TEST_F(Predictions, StreamsAreWrittenToAndNotReplaced) {
+  const std::string log = dir_.write("log", "hello\n");
+  const std::string plain = predicted({}, rows_);
+  for (const std::string out : {"/dev/fd/1", "/dev/stdout", "/dev/fd/3"}) {
+    dir_.write("log", "hello\n");
+    const std::string line = shell_line({"predict", rows_, model_, out}) + " >> " + in_quotes(log) +
+                             " 3>> " + in_quotes(log) + " 2> " + in_quotes(file("said"));
+    EXPECT_EQ(WEXITSTATUS(std::system(line.c_str())), 0) << TempDir::read(file("said"));
+    EXPECT_TRUE(TempDir::read(log).starts_with("hello\n" + plain)) << TempDir::read(log);
+  }
+}
+
+TEST_F(Predictions, AJournalIsNoPlaceForMessages) {
+  const std::string journal =
+      dir_.write("j", "{\"run\":\"r\",\"open\":\"gaussian(1)\",\"delta\":1e-5}\n");
+  const std::string before = TempDir::read(journal);
+  const std::string line = shell_line({"predict", rows_, model_, file("out.csv")}) + " >> " +
+                           in_quotes(journal) + " 2> " + in_quotes(file("said"));
+  EXPECT_EQ(WEXITSTATUS(std::system(line.c_str())), 2);
+  EXPECT_THAT(TempDir::read(file("said")), HasSubstr("redirected to a journal"));
+  EXPECT_EQ(TempDir::read(journal), before);
+}
+
+// Nobody reads what is written, and the first signal ends it.
+TEST_F(Predictions, AWaitForAReaderEnds) {
+  std::string rows = TempDir::read(rows_);
+  const std::size_t header = rows.find('\n') + 1;
+  const std::string lines = rows.substr(header);
+  for (int k = 0; k < 200; ++k) rows += lines;
+  const std::string many = dir_.write("many.csv", rows);
+  ASSERT_EQ(::mkfifo(file("pipe").c_str(), 0600), 0);
+  const int pipe = ::open(file("pipe").c_str(), O_RDWR);
+  const pid_t child =
+      started(Words{std::string(SOTTO_BINARY), "predict", many, model_, file("pipe")}, "/dev/null");
+  ASSERT_TRUE(wait_for_handler(child, SIGINT));
+  ASSERT_TRUE(wait_for_sleep(child));
+  ::kill(child, SIGINT);
+  EXPECT_EQ(ended(child), 130);
+  ::close(pipe);
+}
+
 TEST_F(Predictions, AWaitForStandardInputEnds) {
   ASSERT_EQ(::mkfifo(file("pipe").c_str(), 0600), 0);
   const int pipe = ::open(file("pipe").c_str(), O_RDWR);  // nobody writes, and it does not end
@@ -358,16 +399,61 @@ TEST_F(Predictions, AWaitForStandardInputEnds) {
 
 // A model may be a stranger's.
 TEST_F(Predictions, ClassNamesForgeNoLines) {
-  for (const char* name : {R"(p\nr9,n,0.9)", R"(\u001b[31mX)", R"(\u202eabc)", R"(a\u0000b)"}) {
+  for (const char* name : {R"(p\nr9,n,0.9)", R"(\u001b[31mX)", R"(\u2028abc)", R"(a\u0000b)"}) {
     auto json = nlohmann::json::parse(TempDir::read(model_));
     std::string schema = json["schema"];
     schema.replace(schema.find("<30"), 3, name);
     json["schema"] = schema;
+    json["class_names"] = nlohmann::json::array();
     const auto run =
         sotto({"predict", new_patients(), dir_.write("m.json", json.dump()), file("out.csv")});
     EXPECT_EQ(run.code, 3) << name << run.err;
     EXPECT_FALSE(std::filesystem::exists(file("out.csv")));
   }
+}
+
+// Weights belong to features and classes in their order.
+TEST_F(Predictions, ASchemaIsTheModelsOwn) {
+  const std::string text = kStays;
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string other = text;
+    other.replace(other.find(from), from.size(), to);
+    return other;
+  };
+  const std::string swapped = changed("positive = \"<30\"\nnegative = [\"NO\", \">30\"]",
+                                      "positive = [\"NO\", \">30\"]\nnegative = \"<30\"");
+  const std::string renamed = changed("name = \"age\"", "name = \"ward\"");
+  const std::string other_header =
+      dir_.write("ward.csv", "ward,encounter_id,readmitted\n1,e0,NO\n");
+  for (const std::string& schema : {swapped, renamed}) {
+    const std::string path = dir_.write("other.toml", schema);
+    const std::string rows = schema == renamed ? other_header : rows_;
+    for (const char* verb : {"predict", "evaluate"}) {
+      Words words = {verb, rows, model_};
+      if (std::string(verb) == "predict") words = words + Words{file("out.csv")};
+      const auto run = sotto(words + Words{"--schema", path});
+      EXPECT_EQ(run.code, 2) << run.err;
+      EXPECT_THAT(run.err, HasSubstr("not the one that the model was trained with"));
+    }
+    auto json = nlohmann::json::parse(TempDir::read(model_));
+    json["schema"] = schema;
+    const auto run = sotto({"predict", rows, dir_.write("m.json", json.dump()), file("out.csv")});
+    EXPECT_EQ(run.code, 3) << run.err;
+    EXPECT_THAT(run.err, HasSubstr("contradicts itself"));
+  }
+  EXPECT_EQ(sotto({"predict", rows_, model_, file("out.csv"), "--schema", schema_}).code, 0);
+}
+
+// Words of some languages have marks that say in which direction they are read.
+TEST_F(Predictions, MarksOfDirectionArePartsOfNames) {
+  auto json = nlohmann::json::parse(TempDir::read(model_));
+  std::string schema = json["schema"];
+  schema.replace(schema.find("<30"), 3, "\u202bken\u202c");
+  json["schema"] = schema;
+  json["class_names"][1] = "\u202bken\u202c";
+  const auto run =
+      sotto({"predict", new_patients(), dir_.write("m.json", json.dump()), file("out.csv")});
+  EXPECT_EQ(run.code, 0) << run.err;
 }
 
 TEST_F(Predictions, AClassIsOneOfTheModels) {

@@ -1,12 +1,16 @@
 #include "sotto/core/file.hpp"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "sotto/core/file_kind.hpp"
+#include "sotto/core/paths.hpp"
 #include "tests/support/temp_dir.hpp"
 
 namespace sotto {
@@ -50,12 +54,40 @@ TEST(Files, AreReplacedAfterALinkToThemWasMade) {
   EXPECT_TRUE(moved.commit().has_value());
 }
 
+// What /dev/fd/N leads to is written to, not replaced.
+TEST(Files, OpenDescriptorsAreWrittenTo) {
+  const TempDir dir;
+  const std::string path = dir.write("log", "before\n");
+  const int log = ::open(path.c_str(), O_WRONLY | O_APPEND);
+  ASSERT_GE(log, 0);
+  for (const std::string& name :
+       {fmt::format("/dev/fd/{}", log), fmt::format("/proc/{}/fd/{}", ::getpid(), log)}) {
+    EXPECT_EQ(named_descriptor(name), log);
+    EXPECT_EQ(check_writable(name).error().kind, ErrorKind::kIo) << "it keeps nothing";
+    EXPECT_EQ(write_file_atomically(name, "x").error().kind, ErrorKind::kIo);
+    EXPECT_TRUE(check_writable(name, StreamTargets::kAllowed));
+    EXPECT_TRUE(write_file_atomically(name, "more\n", FileAccess::kOwner, StreamTargets::kAllowed));
+  }
+  ASSERT_EQ(::write(log, "after\n", 6), 6);
+  EXPECT_EQ(*read_text_file(path), "before\nmore\nmore\nafter\n");
+  ::close(log);
+  const std::string closed = fmt::format("/dev/fd/{}", log);
+  EXPECT_FALSE(check_writable(closed, StreamTargets::kAllowed));
+  EXPECT_FALSE(write_file_atomically(closed, "x", FileAccess::kOwner, StreamTargets::kAllowed));
+  EXPECT_FALSE(named_descriptor("/dev/fd/x"));
+  EXPECT_FALSE(named_descriptor("/dev/shm/1"));
+}
+
 // What nothing can make again is replaced by its own kind alone, also if it was put there after
 // this file was begun.
 TEST(Files, ReplaceWhatCantBeMadeAgainByItsOwnKindOnly) {
   const TempDir dir;
   const std::string path = dir.file("a");
   const std::vector<std::string> kinds = {
+      R"j({"run":"r","open":"gaussian(1)","delta":1e-5})j",
+      "\xef\xbb\xbf"
+      R"j({"run":"r","open":"gaussian(1)","delta":1e-5})j",  // damaged
+      "a note\n"
       R"j({"run":"r","open":"gaussian(1)","delta":1e-5})j",
       "sotto checkpoint 2\n...",
       R"({"sotto_model": 1})",

@@ -105,6 +105,19 @@ TEST(TomlDepth, DottedKeysAreCounted) {
   EXPECT_FALSE(is_deep(numbers + "0.5]\nb = 0.25\n"));
 }
 
+// Each list is looked for among all of them.
+TEST(TomlDepth, TablesOfListsAreCounted) {
+  std::string tables, rows = "a = [\n";
+  for (std::size_t k = 0; k < kMostListedTables; ++k) {
+    tables += " [[a" + std::to_string(k / 2) + "]]\n";
+    rows += "[1], [[2]],\n";
+  }
+  EXPECT_FALSE(is_deep(tables));
+  EXPECT_TRUE(is_deep(tables + "\t[[a]]\n"));
+  EXPECT_FALSE(is_deep(tables + "b = [[1]]\n# [[a]]\n"));
+  EXPECT_FALSE(is_deep(rows + "[[3]]]\n"));
+}
+
 TEST(TomlDepth, TheEndMayComeAnywhere) {
   for (const std::string toml :
        {"\"", "'", "\"\"", "\"\"\"", "'''", "\"\\", "\"\\u", "\"\\U00", "#"})

@@ -141,6 +141,8 @@ TEST(Schema, BadDeclarations) {
          "must declare either positive and negative");
   refuse("[[column]]\nname='y'\nkind='label'\npositive=['1']\nnegative=['1']\n",
          "both positive and negative");
+  refuse("[[column]]\nname='y'\nkind='label'\npositive=['a or b']\nnegative=['a', 'b']\n",
+         "two classes would both be shown as 'a or b'");
   refuse("[[column]]\nname='y'\nkind='label'\nclasses=['1']\n", "at least two classes");
   refuse("[[column]]\nname='y'\nkind='label'\nmin=0\n", "does not declare min and max");
   refuse("[file]\nseparator=', '\n", "'separator' must be one character");
