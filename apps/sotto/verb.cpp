@@ -31,7 +31,15 @@ Option Option::range(int low, int high) const {
 }
 
 Option Option::bytes() const {
-  return Option(option_->transform(CLI::AsSizeValue(/*kb_is_1000=*/false).description(""))
+  return Option(option_
+                    ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false).description(""))
+                    // Put before the one above, which would let -1 wrap around.
+                    ->transform(CLI::Validator(
+                        [](const std::string& text) {
+                          return text.starts_with('-') ? text + " is negative: give at least 1"
+                                                       : std::string();
+                        },
+                        ""))
                     ->check([](const std::string& text) {
                       return text == "0" ? "0 bytes are none: give at least 1" : "";
                     })
