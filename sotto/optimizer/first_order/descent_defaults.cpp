@@ -48,7 +48,7 @@ void add_descent_options(OptionTable<DescentOptions>& table) {
 }
 
 // At w = 0 no row of norm R is clipped, with a tenth to spare: the bias of clipping sets in sharply
-// where labels are hard to tell (found on the diabetes data; see docs/studies/first_order.md).
+// where labels are hard to tell (found on the diabetes data; see docs/studies/defaults.md).
 double default_clip_radius(const PublicProblem& problem) {
   if (problem.network) return 0.3;  // found on MNIST and CIFAR-10 (docs/studies/networks.md)
   const double R = std::isfinite(problem.row_norm) ? problem.row_norm : 1;

@@ -29,7 +29,7 @@ Expected<ConfiguredMethod> configure_spiderboost(const GivenOptions& given,
   fill_recursive(options, facts, 1, 6);  // all differences together are six passes
   // Forty anchors. A difference's noise is proportional to the last step, which holds the noise of
   // all differences before it in its phase: the paper's phases, n² epsilon² / (T d ln(1/delta))
-  // steps, diverge with steps as long as these (docs/studies/first_order.md).
+  // steps, diverge with steps as long as these (docs/studies/defaults.md).
   if (!options.phase)
     options.phase =
         std::max<std::int64_t>(4, std::llround(static_cast<double>(*options.steps) / 40));
