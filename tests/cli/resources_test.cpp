@@ -73,6 +73,9 @@ TEST_F(Resources, NumbersAreRefusedBeforeAnythingIsCharged) {
 
 // As many weights as memory can't hold: said before the journal has a charge.
 TEST_F(Resources, MoreFeaturesThanMemory) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers have an address space of their own";
+#endif
   const std::string rows = dir_.write("wide.svm", "+1 2147483645:1\n-1 1:1\n");
   for (const char* method : {"dp-gd", "dp-sgd", "dp-fw-l1"}) {
     Words words = {"train --method",
@@ -266,6 +269,9 @@ int without_threads(const Words& arguments) {
 }
 
 TEST_F(Resources, NoThreads) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers start threads of their own";
+#endif
   fs::permissions(dir_.file(""), fs::perms(0777));
   std::string rows;
   for (int k = 0; k < 100; ++k) rows += small_libsvm();
