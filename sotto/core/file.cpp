@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -76,16 +77,27 @@ tl::unexpected<Error> cannot_write(const std::string& path, int error) {
                   std::strerror(error)));
 }
 
-/// `stream`: where nobody may be reading, and somebody who asks for the end is not kept waiting.
+/// Waits until something can be written to a stream; false: somebody asked for the end before.
+bool wait_for_reader(int stream) {
+  for (;;) {
+    if (stop_requested()) return false;
+    pollfd waiting{stream, POLLOUT, 0};
+    const int ready = ::poll(&waiting, 1, 100);  // also where the signal came just before
+    if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
+  }
+}
+
+/// `stream`: where nobody may be reading, and somebody who asks for the end is not kept waiting. So
+/// many bytes as a pipe takes at once do not block.
 int write_all(int file, std::string_view bytes, bool stream = false) {
-  const bool stopped_before = stop_requested();
   while (!bytes.empty()) {
+    if (stream && !wait_for_reader(file)) return EINTR;
+    const std::string_view now = stream ? bytes.substr(0, PIPE_BUF) : bytes;
     const ssize_t written =
-        retried([&] { return file_system().write(file, bytes.data(), bytes.size()); });
+        retried([&] { return file_system().write(file, now.data(), now.size()); });
     if (written < 0) return errno;
     if (written == 0) return ENOSPC;
     bytes.remove_prefix(static_cast<std::size_t>(written));
-    if (stream && !bytes.empty() && stop_requested() && !stopped_before) return EINTR;
   }
   return 0;
 }
