@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "sotto/core/file_calls.hpp"
 #include "sotto/core/file_kind.hpp"
 #include "sotto/core/file_system.hpp"
 #include "sotto/core/paths.hpp"
@@ -56,87 +57,7 @@ void forget(const std::string& path) {
   }
 }
 
-// ---- Calls, with their interruptions ------------------------------------------------------------
-
-tl::unexpected<Error> io_error(std::string message) {
-  return fail(ErrorKind::kIo, std::move(message));
-}
-
-/// What a failed call means: the program was asked to end, or the file can't be used.
-tl::unexpected<Error> failure(int error, const std::string& message) {
-  if (error == EINTR && stop_requested()) return stopped_early();
-  return io_error(fmt::format("{}: {}.", message, std::strerror(error)));
-}
-
-tl::unexpected<Error> cannot_write(const std::string& path, int error) {
-  if (error == EINTR && stop_requested()) return stopped_early();
-  return io_error(
-      fmt::format("can't write {}: {}. Choose a path in a folder that exists and is writable, with "
-                  "room on its disk.",
-                  path,
-                  std::strerror(error)));
-}
-
-/// Waits until something can be written to a stream; false: somebody asked for the end before.
-bool wait_for_reader(int stream) {
-  for (;;) {
-    if (stop_requested()) return false;
-    pollfd waiting{stream, POLLOUT, 0};
-    const int ready = ::poll(&waiting, 1, 100);  // also where the signal came just before
-    if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
-  }
-}
-
-/// `stream`: where nobody may be reading, and somebody who asks for the end is not kept waiting. So
-/// many bytes as a pipe takes at once do not block.
-int write_all(int file, std::string_view bytes, bool stream = false) {
-  while (!bytes.empty()) {
-    if (stream && !wait_for_reader(file)) return EINTR;
-    const std::string_view now = stream ? bytes.substr(0, PIPE_BUF) : bytes;
-    const ssize_t written =
-        retried([&] { return file_system().write(file, now.data(), now.size()); });
-    if (written < 0) return errno;
-    if (written == 0) return ENOSPC;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
-}
-
-Expected<std::string> read_all(int file, const std::string& path, std::int64_t most_bytes) {
-  std::string text;
-  std::array<char, 1 << 14> buffer;  // fits a small stack
-  for (;;) {
-    const ssize_t got =
-        retried([&] { return file_system().read(file, buffer.data(), buffer.size()); });
-    if (got < 0) return failure(errno, fmt::format("reading {} failed half-way", path));
-    if (got == 0) return text;
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-    if (static_cast<std::int64_t>(text.size()) > most_bytes)
-      return fail(ErrorKind::kBadData,
-                  fmt::format("{} is longer than {} MB, which no file of this kind is. Check the "
-                              "path.",
-                              path,
-                              most_bytes >> 20));
-  }
-}
-
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-/// 0 or an error. A file system that can't sync folders keeps their entries by other means.
-int sync_folder_of(const std::string& path) {
-  const std::string folder = folder_of(path);
-  OpenFile file(retried(
-      [&] { return file_system().open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0); }));
-  if (file.descriptor() < 0) return errno;
-  if (retried([&] { return file_system().sync(file.descriptor()); }) != 0 && errno != EINVAL &&
-      errno != ENOTSUP)
-    return errno;
-  return file.close();
-}
+// ---- Names --------------------------------------------------------------------------------------
 
 /// A name that nobody can guess and prepare.
 Expected<std::string> random_name() {
@@ -148,13 +69,6 @@ Expected<std::string> random_name() {
                     "files need.",
                     std::strerror(got < 0 ? errno : EIO)));
   return fmt::format(".sotto-{:016x}.tmp", number);
-}
-
-bool is_ours(const struct stat& facts) { return facts.st_uid == ::geteuid(); }
-
-/// A link that somebody else planted. The system's own links (root's) are no trap.
-bool is_trap(const struct stat& name) {
-  return S_ISLNK(name.st_mode) && !is_ours(name) && name.st_uid != 0;
 }
 
 bool is_standard_stream(const struct stat& facts) {
@@ -174,47 +88,6 @@ tl::unexpected<Error> keeps_nothing(const std::string& path) {
   return io_error(fmt::format(
       "can't write {}: it is a pipe, a device or an open stream, which keeps nothing. Name a file.",
       path));
-}
-
-tl::unexpected<Error> of_another_user(const std::string& path, const char* what) {
-  return io_error(fmt::format(
-      "can't write {}: {} of another user. Remove it, or name another path.", path, what));
-}
-
-/// Refuses a path if a link of another user stands anywhere on the way that it leads: its folders,
-/// too, and what our own links lead to.
-Expected<void> check_way(const std::string& path) {
-  namespace fs = std::filesystem;
-  constexpr int kMostLinks = 40;  // as in the kernel
-  std::error_code error;
-  fs::path here, left = fs::absolute(path, error);
-  for (int links = 0; !left.empty() && links <= kMostLinks;) {
-    const fs::path name = *left.begin();
-    left = left.lexically_relative(name);
-    if (left == ".") left.clear();
-    if (name == ".") continue;  // or a ".." after it would lead to where we are
-    if (name == "..") {
-      here = here.parent_path();
-      continue;
-    }
-    struct stat facts {};
-    const fs::path next = here / name;
-    if (file_system().stat_link(next.c_str(), facts) != 0) {
-      if (errno == ENOENT || errno == ENOTDIR) return {};  // nothing is followed
-      return cannot_write(path, errno);
-    }
-    if (!S_ISLNK(facts.st_mode)) {
-      here = next;
-      continue;
-    }
-    if (is_trap(facts)) return of_another_user(path, "it leads through a link");
-    ++links;
-    const fs::path target = fs::read_symlink(next, error);
-    if (error) return {};
-    left = left.empty() ? target : target / left;
-    if (target.is_absolute()) here.clear();
-  }
-  return {};
 }
 
 /// In a folder that others can write to, a name that is there may be theirs: a link that leads to a
@@ -476,127 +349,6 @@ Expected<void> remove_file(const std::string& path) {
   }
   if (const int error = sync_folder_of(path))
     return failure(error, fmt::format("can't sync the folder of {}", path));
-  return {};
-}
-
-// ---- Logs ---------------------------------------------------------------------------------------
-
-Expected<AppendLog> AppendLog::open(const std::string& path) {
-  FileSystem& system = file_system();
-  const auto refuse = [&](const std::string& why) {
-    return io_error(fmt::format("can't write to {}: {}", path, why));
-  };
-  SOTTO_TRY(check_way(path));
-  // Never through a link, which somebody else may have put there, and never waiting for a pipe.
-  constexpr int kFlags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-  OpenFile file(retried([&] { return system.open(path.c_str(), kFlags, 0); }));
-  if (file.descriptor() < 0 && errno == ENOENT)
-    file = OpenFile(
-        retried([&] { return system.open(path.c_str(), kFlags | O_CREAT | O_EXCL, 0600); }));
-  // Another run made it since: which of the two goes on is for the lock to say.
-  if (file.descriptor() < 0 && errno == EEXIST)
-    file = OpenFile(retried([&] { return system.open(path.c_str(), kFlags, 0); }));
-  if (file.descriptor() < 0) {
-    if (errno == EINTR && stop_requested()) return stopped_early();
-    if (errno == ELOOP)
-      return refuse("it is a link, and must be a file. Remove the link, or name another path.");
-    return refuse(fmt::format("{}. Choose a path in a writable folder.", std::strerror(errno)));
-  }
-  struct stat facts {};
-  if (system.stat(file.descriptor(), facts) != 0)
-    return refuse(fmt::format("{}.", std::strerror(errno)));
-  if (!S_ISREG(facts.st_mode))
-    return refuse("it is not a file, and would keep nothing. Name another path.");
-  if (!is_ours(facts))
-    return refuse("it belongs to another user, who could change it. Name another path.");
-  if (retried([&] { return system.lock(file.descriptor()); }) != 0) {
-    if (errno == EINTR && stop_requested()) return stopped_early();
-    if (errno == EWOULDBLOCK)
-      return refuse("another run is writing to it. Wait until it has ended, or name another path.");
-    return refuse(fmt::format("it can't be locked ({}). Choose a folder on a local disk.",
-                              std::strerror(errno)));
-  }
-  // Before the first line is: a file whose name a loss of power takes away has no lines. Also if it
-  // was there, for whoever made it may have been killed before.
-  if (const int error = sync_folder_of(path))
-    return refuse(fmt::format("its folder can't be synced ({}).", std::strerror(error)));
-  AppendLog log(path, std::move(file));
-  // Its size only now: until it was locked somebody else may have been writing.
-  if (system.stat(log.file_.descriptor(), facts) != 0)
-    return refuse(fmt::format("{}.", std::strerror(errno)));
-  log.size_ = facts.st_size;
-  SOTTO_TRY(log.check_is_ours());
-  return log;
-}
-
-Expected<void> AppendLog::check_name() const {
-  struct stat by_name {};
-  struct stat open {};
-  if (file_system().stat(file_.descriptor(), open) != 0)
-    return failure(errno, fmt::format("can't look at {}", path_));
-  if (file_system().stat_link(path_.c_str(), by_name) != 0 || by_name.st_dev != open.st_dev ||
-      by_name.st_ino != open.st_ino)
-    return io_error(
-        fmt::format("{} was removed or replaced while it was in use. Put it back; nothing more was "
-                    "written to it.",
-                    path_));
-  return {};
-}
-
-Expected<void> AppendLog::check_is_ours() const {
-  SOTTO_TRY(check_name());
-  struct stat open {};
-  if (file_system().stat(file_.descriptor(), open) != 0)
-    return failure(errno, fmt::format("can't look at {}", path_));
-  if (open.st_size != size_)
-    return io_error(fmt::format(
-        "{} was changed by another program while it was in use. Nothing more was written to it.",
-        path_));
-  return {};
-}
-
-Expected<std::string> AppendLog::read(std::int64_t most_bytes) {
-  if (retried([&] { return file_system().seek(file_.descriptor(), 0, SEEK_SET) < 0 ? -1 : 0; }) < 0)
-    return failure(errno, fmt::format("can't read {}", path_));
-  return read_all(file_.descriptor(), path_, most_bytes);
-}
-
-tl::unexpected<Error> AppendLog::broken(const std::string& what) {
-  const int error = errno;
-  is_broken_ = true;
-  return failure(error, fmt::format("can't {} {}", what, path_));
-}
-
-Expected<void> AppendLog::cut(std::int64_t size) {
-  if (retried([&] { return file_system().truncate(file_.descriptor(), size); }) != 0)
-    return broken("shorten");
-  size_ = size;
-  if (retried([&] { return file_system().sync(file_.descriptor()); }) != 0) return broken("sync");
-  return {};
-}
-
-Expected<void> AppendLog::append(std::string_view bytes) {
-  // After half a line the next one would be lost, too.
-  if (is_broken_)
-    return io_error(
-        fmt::format("{} could not be written to before, and nothing more is added to it. Free some "
-                    "space and run again.",
-                    path_));
-  if (auto ours = check_is_ours(); !ours) {
-    is_broken_ = true;
-    return ours;
-  }
-  if (const int error = write_all(file_.descriptor(), bytes)) {
-    errno = error;
-    return broken("write to");
-  }
-  size_ += static_cast<std::int64_t>(bytes.size());
-  // Before the sync, which may take long: what happens meanwhile is not ours.
-  struct stat facts {};
-  if (file_system().stat(file_.descriptor(), facts) != 0) return broken("look at");
-  written_ = FileIdentity::of(facts);
-  if (retried([&] { return file_system().sync_data(file_.descriptor()); }) != 0)
-    return broken("sync");
   return {};
 }
 

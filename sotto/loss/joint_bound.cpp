@@ -3,23 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numbers>
-#include <queue>
 
+#include "sotto/core/numbers.hpp"
+#include "sotto/loss/largest_over_angles.hpp"
 #include "sotto/loss/slope_bound.hpp"
 
 namespace sotto {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
-constexpr double kTolerance = 2e-3;  // of squares
-// Covers the roundings here and that of W.
-constexpr double kRoundUp = 1 + 1e-10;
-
-double sigmoid(double x) {
-  return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
-}
+using internal::kPi;
+using internal::kRoundUp;
+using internal::sigmoid;
 
 /// sup of φ'' and of -φ'' (not below 0) over the arguments that |⟨x, w⟩| <= W allows.
 struct SecondRange {
@@ -28,24 +23,16 @@ struct SecondRange {
 };
 
 SecondRange second_range(const LossInfo& loss, double W) {
-  switch (loss.kind) {
-    case LossKind::kSigmoid: {
-      // p(1-p)|2p-1| grows until p = 1/2 + 1/(2√3). At w = 0 it is 0; a bound must be positive, so
-      // a millionth of its supremum is left.
-      const double p = std::min(sigmoid(W), 0.5 + 0.5 / std::numbers::sqrt3);
-      const double size =
-          std::clamp(p * (1 - p) * (2 * p - 1) * kRoundUp, 1e-6 * loss.sup_second, loss.sup_second);
-      return {size, size};
-    }
-    case LossKind::kPhaseRetrieval:
-      return {3 * W * W, -loss.inf_second};
-    case LossKind::kOwn:  // nothing that is proven
-      return {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
-    case LossKind::kLogistic:
-    case LossKind::kSquared:
-    case LossKind::kHuber:
-      break;
+  if (!loss.proven) return {kInfinity, kInfinity};
+  if (loss.kind == LossKind::kSigmoid) {
+    // p(1-p)|2p-1| grows until p = 1/2 + 1/(2√3). At w = 0 it is 0; a bound must be positive, so
+    // a millionth of its supremum is left.
+    const double p = std::min(sigmoid(W), 0.5 + 0.5 / std::numbers::sqrt3);
+    const double size =
+        std::clamp(p * (1 - p) * (2 * p - 1) * kRoundUp, 1e-6 * loss.sup_second, loss.sup_second);
+    return {size, size};
   }
+  if (loss.kind == LossKind::kPhaseRetrieval) return {3 * W * W, -loss.inf_second};
   return {loss.sup_second, std::max(0.0, -loss.inf_second)};
 }
 
@@ -68,13 +55,6 @@ double sigmoid_joint(double W, double kappa) {
   return (1 - q) * (1 - q) * (1 + kappa * q) / 16;
 }
 
-/// A rectangle of angles of two rows to w, and an upper bound on their squared joint distance.
-struct Cell {
-  double a, b, width;
-  double bound;
-  bool operator<(const Cell& other) const { return bound < other.bound; }
-};
-
 /// The largest value of s² + t² - 2 s t c + κ(A² + B² - 2 A B c²) over c in [low, high].
 double distance(double s, double t, double A, double B, double kappa, double low, double high) {
   const double curve = 2 * kappa * A * B;
@@ -92,7 +72,8 @@ std::array<double, 2> curvature_range(double low, double high) {
   return {std::min(at_low, at_high), most};
 }
 
-Cell make_cell(double W, double kappa, double a, double b, double width) {
+/// An upper bound on the squared joint distance of two rows on a square of angles.
+double joint_bound_on_cell(double W, double kappa, double a, double b, double width) {
   // For a fixed cosine c of the rows' angle the distance is convex in (s, t) and in (A, B), so it
   // is largest at corners of their ranges.
   const double sum = a + b;
@@ -108,34 +89,22 @@ Cell make_cell(double W, double kappa, double a, double b, double width) {
       for (const double A : curvature_range(s[0], s[1]))
         for (const double B : curvature_range(t[0], t[1]))
           bound = std::max(bound, distance(si, ti, A, B, kappa, low, high));
-  return {a, b, width, bound};
+  return bound;
 }
 
-/// Branch and bound over the angles, in units of R.
+/// In units of R.
 double logistic_diameter(double W, double kappa) {
-  constexpr int kStart = 8;
-  constexpr std::size_t kMostCells = 2'000;
-  std::priority_queue<Cell> cells;
-  double reached = 0;
-  const auto add = [&](double a, double b, double width) {
-    const double s = slope(W, a + width / 2);
-    const double t = slope(W, b + width / 2);
-    reached = std::max(
-        reached,
-        distance(s, t, s * (1 - s), t * (1 - t), kappa, std::cos(a + b + width), std::cos(a - b)));
-    cells.push(make_cell(W, kappa, a, b, width));
-  };
-  for (int i = 0; i < kStart; ++i)
-    for (int j = i; j < kStart; ++j) add(i * kPi / kStart, j * kPi / kStart, kPi / kStart);
-  // Every state of the queue covers all angles, so stopping early is safe.
-  while (cells.top().bound > reached * (1 + kTolerance) && cells.size() < kMostCells) {
-    const Cell cell = cells.top();
-    cells.pop();
-    const double half = cell.width / 2;
-    for (const double a : {cell.a, cell.a + half})
-      for (const double b : {cell.b, cell.b + half}) add(a, b, half);
-  }
-  return std::sqrt(cells.top().bound);
+  return internal::largest_over_angles(
+      [W, kappa](double a, double b, double width, double& reached) {
+        const double s = slope(W, a + width / 2);
+        const double t = slope(W, b + width / 2);
+        reached = std::max(
+            reached,
+            distance(
+                s, t, s * (1 - s), t * (1 - t), kappa, std::cos(a + b + width), std::cos(a - b)));
+        return joint_bound_on_cell(W, kappa, a, b, width);
+      },
+      /*most_cells=*/2'000);
 }
 
 double joint_motion(const LossInfo& loss, double R, double length, double scale, bool replace_one) {
@@ -177,7 +146,7 @@ double free_hessian_scale(const LossInfo& loss, double R) {
   // (1-p)²(1 + κp²) stays at most 1 up to κ = (11 + 5√5)/2; (1-q)²(1 + κq) up to κ = 2.
   if (loss.kind == LossKind::kLogistic) return R / std::sqrt(5.5 + 2.5 * std::sqrt(5.0));
   if (loss.kind == LossKind::kSigmoid) return R / std::numbers::sqrt2;
-  return std::numeric_limits<double>::infinity();
+  return kInfinity;
 }
 
 double joint_cost(
@@ -192,7 +161,7 @@ double hessian_scale_for_step(
   const double start = free_hessian_scale(loss, R);
   if (!std::isfinite(start)) return R;
   double best = start;
-  double least = std::numeric_limits<double>::infinity();
+  double least = kInfinity;
   for (int k = -24; k <= 24; ++k) {
     const double h = start * std::exp2(0.25 * k);
     const double noise = joint_motion(loss, R, length_of_w, h, replace_one) *

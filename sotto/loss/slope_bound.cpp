@@ -2,36 +2,24 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
-#include <queue>
 
 #include "sotto/core/numbers.hpp"
+#include "sotto/loss/largest_over_angles.hpp"
 
 namespace sotto {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
-constexpr double kTolerance = 2e-3;
-// Covers the roundings here and that of W, which moves the bounds by less than W/2 times its own.
-constexpr double kRoundUp = 1 + 1e-10;
+using internal::kPi;
+using internal::kRoundUp;
+using internal::sigmoid;
+
 // What a computed slope or loss may be off, for each unit of 1 + R‖w‖: the rounding of a margin
 // below d = 10^5, and of the loss itself, many times over.
 constexpr double kValueRounding = 1e-10;
 
-double sigmoid(double x) {
-  return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
-}
-
 /// The size of a logistic gradient, in units of R, for a row at the angle `angle` to w: grows with
 /// it.
 double size(double W, double angle) { return sigmoid(-W * std::cos(angle)); }
-
-/// A rectangle of angles (a, b) and an upper bound on the squared distance within.
-struct Cell {
-  double a, b, width;
-  double bound;
-  bool operator<(const Cell& other) const { return bound < other.bound; }
-};
 
 double squared_distance(double s, double t, double cosine) {
   return s * s + t * t - 2 * s * t * cosine;
@@ -39,7 +27,7 @@ double squared_distance(double s, double t, double cosine) {
 
 /// The larger of all values of the squared distance s² + t² - 2 s t cos(a + b) on the rectangle, by
 /// the smaller of two bounds; `reached` learns the value in the middle.
-Cell make_cell(double W, double a, double b, double width, double& reached) {
+double bound_on_cell(double W, double a, double b, double width, double& reached) {
   // Convex in (s, t), so largest at a corner of their ranges, and for the smallest cosine.
   const double low = a + b;
   const double high = low + 2 * width;
@@ -62,29 +50,15 @@ Cell make_cell(double W, double a, double b, double width, double& reached) {
   const double second = 0.64 * W * W + 3 * W + 4;
   const double taylor = middle + (std::abs(by_a) + std::abs(by_b)) * h + second * h * h;
   reached = std::max(reached, middle);
-  return {a, b, width, std::min(corners, taylor)};
+  return std::min(corners, taylor);
 }
 
-/// Branch and bound over the angles of the two rows.
 double logistic_diameter(double W) {
-  constexpr int kStart = 8;
-  constexpr std::size_t kMostCells = 4'000;
-  std::priority_queue<Cell> cells;
-  double reached = 0;
-  const auto add = [&](double a, double b, double width) {
-    cells.push(make_cell(W, a, b, width, reached));
-  };
-  for (int i = 0; i < kStart; ++i)
-    for (int j = i; j < kStart; ++j) add(i * kPi / kStart, j * kPi / kStart, kPi / kStart);
-  // Every state of the queue covers all angles, so stopping early is safe.
-  while (cells.top().bound > reached * (1 + kTolerance) && cells.size() < kMostCells) {
-    const Cell cell = cells.top();
-    cells.pop();
-    const double half = cell.width / 2;
-    for (const double a : {cell.a, cell.a + half})
-      for (const double b : {cell.b, cell.b + half}) add(a, b, half);
-  }
-  return std::sqrt(cells.top().bound);
+  return internal::largest_over_angles(
+      [W](double a, double b, double width, double& reached) {
+        return bound_on_cell(W, a, b, width, reached);
+      },
+      /*most_cells=*/4'000);
 }
 
 }  // namespace
@@ -139,21 +113,14 @@ double difference_diameter(const LossInfo& loss, double R, const PointPair& poin
 
 LossRange loss_range(const LossInfo& loss, double R, double length_of_w) {
   const double W = R * length_of_w;
-  switch (loss.kind) {
-    case LossKind::kLogistic: {
-      const double least = std::log1p(std::exp(-W));
-      return {least / kRoundUp, (W + least) * kRoundUp};
-    }
-    case LossKind::kSigmoid:
-      return {sigmoid(-W) / kRoundUp, sigmoid(W) * kRoundUp};
-    case LossKind::kPhaseRetrieval: {
-      const double most = std::max(W * W, -loss.inf_second);
-      return {0, 0.25 * most * most * kRoundUp};
-    }
-    case LossKind::kSquared:
-    case LossKind::kHuber:
-    case LossKind::kOwn:
-      break;
+  if (loss.kind == LossKind::kLogistic) {
+    const double least = std::log1p(std::exp(-W));
+    return {least / kRoundUp, (W + least) * kRoundUp};
+  }
+  if (loss.kind == LossKind::kSigmoid) return {sigmoid(-W) / kRoundUp, sigmoid(W) * kRoundUp};
+  if (loss.kind == LossKind::kPhaseRetrieval) {
+    const double most = std::max(W * W, -loss.inf_second);
+    return {0, 0.25 * most * most * kRoundUp};
   }
   return {0, kInfinity};
 }

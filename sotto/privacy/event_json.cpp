@@ -11,8 +11,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kDeepest = 100;
-
 // JSON has no infinity.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json("inf"); }
 
@@ -65,7 +63,7 @@ Expected<Relation> read_relation(const Json& json) {
 }
 
 Expected<Event> read(const Json& json, int depth) {
-  if (depth > kDeepest) return bad(fmt::format("nests deeper than {}", kDeepest));
+  if (depth > kDeepestEvent) return bad(fmt::format("nests deeper than {}", kDeepestEvent));
   if (!json.is_object()) return bad("is not an object");
   const auto it = json.find("kind");
   if (it == json.end() || !it->is_string()) return bad("lacks its 'kind'");

@@ -11,11 +11,11 @@
 #include <iterator>
 
 #include "sotto/privacy/event.hpp"
+#include "sotto/privacy/event_json.hpp"
 
 namespace sotto {
 namespace {
 
-constexpr int kDeepest = 100;  // of nesting, so that no text can exhaust the stack
 constexpr double kLargestInteger = 1e15;
 
 std::string print(const Event& event) {
@@ -62,7 +62,7 @@ class Parser {
 
  private:
   Expected<Event> event_at(int depth) {
-    if (depth > kDeepest) return error(fmt::format("events may nest {} deep", kDeepest));
+    if (depth > kDeepestEvent) return error(fmt::format("events may nest {} deep", kDeepestEvent));
     peek();
     const std::size_t start = position_;
     while (position_ < text_.size() && (is_lower(text_[position_]) || text_[position_] == '_')) {

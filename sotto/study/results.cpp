@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+json json_number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
 double number_of(const json& value) {
   return value.is_number() ? value.get<double>() : std::numeric_limits<double>::infinity();
@@ -23,7 +23,7 @@ double number_of(const json& value) {
 json to_json(const std::map<std::string, Statistic>& values) {
   json result = json::object();
   for (const auto& [name, value] : values)
-    result[name] = {{"mean", number(value.mean)}, {"sd", number(value.deviation)}};
+    result[name] = {{"mean", json_number(value.mean)}, {"sd", json_number(value.deviation)}};
   return result;
 }
 
@@ -61,14 +61,14 @@ json to_json(const ArmResult& arm) {
   if (!arm.missing.empty()) return {{"missing", arm.missing}};
   json result = {{"method", arm.method},
                  {"measures", to_json(arm.measures)},
-                 {"epsilon", number(arm.epsilon)},
+                 {"epsilon", json_number(arm.epsilon)},
                  {"private", arm.is_private},
                  {"accountant", arm.accountant},
                  {"delta", arm.delta},
                  {"runs", arm.runs},
                  {"n", arm.n},
                  {"settings", arm.settings}};
-  if (arm.epsilon_of_code) result["epsilon_of_code"] = number(*arm.epsilon_of_code);
+  if (arm.epsilon_of_code) result["epsilon_of_code"] = json_number(*arm.epsilon_of_code);
   if (!arm.curve.empty()) {
     json curve = json::array();
     for (const auto& point : arm.curve)

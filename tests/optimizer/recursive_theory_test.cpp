@@ -47,7 +47,7 @@ constexpr double kCorollaryBatch = 1508.04906831657;
 
 TEST(RecursiveTheory, Theorem54OnA9a) {
   const double R = 3.7417;
-  const TheoryFacts facts{32561, 123, 0.2, 1e-5, R, R * R / 4 + 0.002, std::log(2)};
+  const RecursionFacts facts{32561, 123, 0.2, 1e-5, R, R * R / 4 + 0.002, std::log(2)};
   const TheoryParameters p = theorem_parameters(facts);
   EXPECT_NEAR(p.steps / kSteps, 1, 1e-12);
   EXPECT_NEAR(p.accuracy / kAccuracy, 1, 1e-12);

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "sotto/data/io/numbers.hpp"
+
 namespace sotto {
 namespace {
 
 // Fields are short: to look at each byte once is faster than to call what searches long texts.
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 std::string_view trimmed(const char* begin, const char* end) {
   while (begin != end && is_blank(*begin)) ++begin;

@@ -10,6 +10,9 @@ namespace sotto {
 /// there is none. Too large gives infinity, too small zero.
 const char* parse_number(const char* text, const char* end, double& value);
 
+/// A blank within a line.
+inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
 /// Whether a value can be stored as a finite float32.
 inline bool fits_float(double value) {
   return std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max());

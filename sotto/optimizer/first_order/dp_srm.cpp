@@ -55,13 +55,13 @@ tl::unexpected<Error> must_be_given(std::string_view name, std::string_view what
 }
 
 /// The constants of the theory: C1 for G, so that clipping makes it true.
-Expected<TheoryFacts> theory_facts(const RecursiveOptions& options, const PublicFacts& facts) {
+Expected<RecursionFacts> theory_facts(const RecursiveOptions& options, const PublicFacts& facts) {
   const PublicProblem& problem = facts.problem;
   const bool bounded = !problem.network && std::isfinite(problem.row_norm);
-  TheoryFacts theory{static_cast<double>(problem.n),
-                     static_cast<double>(problem.dimension),
-                     facts.epsilon,
-                     facts.delta};
+  RecursionFacts theory{static_cast<double>(problem.n),
+                        static_cast<double>(problem.dimension),
+                        facts.epsilon,
+                        facts.delta};
   theory.G =
       options.clip_radius.value_or(bounded ? problem.row_norm * problem.loss.sup_first : HUGE_VAL);
   if (!std::isfinite(theory.G)) return must_be_given("clip_radius", "a bound on a unit's gradient");
@@ -86,7 +86,7 @@ Expected<Setting> fill_by_theory(RecursiveOptions& options, const PublicFacts& f
     return fail(ErrorKind::kUsage,
                 "‘parameters theory’ follows from the budget. Give ‘epsilon’ and ‘delta’ instead "
                 "of ‘noise_multiplier’.");
-  SOTTO_ASSIGN(const TheoryFacts theory, theory_facts(options, facts));
+  SOTTO_ASSIGN(const RecursionFacts theory, theory_facts(options, facts));
   const bool corollary = options.parameters == Parameters::kCorollary;
   const TheoryParameters p = corollary ? corollary_parameters(theory) : theorem_parameters(theory);
   const std::int64_t n = facts.problem.n;
@@ -138,7 +138,7 @@ Expected<ConfiguredMethod> configure_srm(const GivenOptions& given, const Public
   if (options.theory_steps) {
     if (!options.accuracy) options.accuracy = 0.05;
     if (!options.n0) {
-      SOTTO_ASSIGN(const TheoryFacts theory, theory_facts(options, facts));
+      SOTTO_ASSIGN(const RecursionFacts theory, theory_facts(options, facts));
       options.n0 = theory_n0(theory.L, theory.gap, theory.G);
     }
   }

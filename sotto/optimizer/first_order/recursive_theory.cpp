@@ -9,7 +9,7 @@ namespace sotto {
 
 double theory_n0(double L, double gap, double G) { return L * gap / (G * G); }
 
-TheoryParameters theorem_parameters(const TheoryFacts& facts) {
+TheoryParameters theorem_parameters(const RecursionFacts& facts) {
   const auto [n, d, epsilon, delta, G, L, gap] = facts;
   const double noise = d * std::log(1 / delta);
   TheoryParameters p;
@@ -23,7 +23,7 @@ TheoryParameters theorem_parameters(const TheoryFacts& facts) {
   return p;
 }
 
-TheoryParameters corollary_parameters(const TheoryFacts& facts) {
+TheoryParameters corollary_parameters(const RecursionFacts& facts) {
   TheoryParameters p = theorem_parameters(facts);
   p.anchor_batch = p.batch = facts.n * std::sqrt(facts.epsilon / p.steps);
   return p;
@@ -33,7 +33,7 @@ namespace {
 
 /// Whether some beta meets what Theorem 5.1 asks of sigma'^2 and alpha, with its own noise:
 /// sigma'^2 = 3.5 T alpha min(b, b_0)^2 / (beta n^2 epsilon).
-bool theorem_5_1_applies(const TheoryParameters& p, const TheoryFacts& facts) {
+bool theorem_5_1_applies(const TheoryParameters& p, const RecursionFacts& facts) {
   const double smaller = std::min(p.batch, p.anchor_batch);
   const double tau = std::max(p.batch, p.anchor_batch) / facts.n;
   for (int k = 1; k < 1000; ++k) {
@@ -50,7 +50,7 @@ bool theorem_5_1_applies(const TheoryParameters& p, const TheoryFacts& facts) {
 }  // namespace
 
 std::vector<std::string> unmet(const TheoryParameters& p,
-                               const TheoryFacts& facts,
+                               const RecursionFacts& facts,
                                bool corollary) {
   std::vector<std::string> conditions;
   const double log_delta = std::log(1 / facts.delta);

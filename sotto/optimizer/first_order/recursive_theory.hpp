@@ -10,7 +10,7 @@ namespace sotto {
 // The parameters that [WJEG23] proves its bounds with, from public facts. Its absolute constants
 // C_1, …, C_6 are not in the main text (the proofs are in an appendix) and are 1 here.
 
-struct TheoryFacts {
+struct RecursionFacts {
   double n = 0, d = 0;
   double epsilon = 0, delta = 0;
   double G = 0;    ///< Lipschitz constant of a unit's loss: what gradients are clipped to
@@ -30,14 +30,14 @@ struct TheoryParameters {
 double theory_n0(double L, double gap, double G);
 
 /// Theorem 5.4. T b = (n epsilon)^2 / (d ln(1/delta)), the gradient complexity that it claims.
-TheoryParameters theorem_parameters(const TheoryFacts& facts);
+TheoryParameters theorem_parameters(const RecursionFacts& facts);
 
 /// Corollary 5.3's batches, b_0 = b = n sqrt(epsilon / T), in the place of the theorem's.
-TheoryParameters corollary_parameters(const TheoryFacts& facts);
+TheoryParameters corollary_parameters(const RecursionFacts& facts);
 
 /// What of the theory's conditions does not hold; empty if all of them do.
 std::vector<std::string> unmet(const TheoryParameters& parameters,
-                               const TheoryFacts& facts,
+                               const RecursionFacts& facts,
                                bool corollary);
 
 }  // namespace sotto

@@ -11,8 +11,8 @@ namespace {
 // Extended precision makes room for the cancellation in 1 - x R(x).
 using Real = long double;
 
-constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
-constexpr Real kLogRootTwoPi = 0.918938533204672741780329736405617640L;
+constexpr Real kBeyond = std::numeric_limits<Real>::infinity();
+constexpr Real kRealLogRootTwoPi = 0.918938533204672741780329736405617640L;
 constexpr Real kRootHalf = 0.707106781186547524400844362104849039L;
 constexpr Real kRootHalfPi = 1.253314137315500251207882642405522627L;
 
@@ -66,9 +66,9 @@ Loss loss(Real mu, Real s) {
     difference = mills(a) - tail;
   } else {
     // Phi(-a) is 1 and phi(a) may underflow.
-    return {0, kInfinity};
+    return {0, kBeyond};
   }
-  return {-a * a / 2 - kLogRootTwoPi + std::log(difference), difference / tail};
+  return {-a * a / 2 - kRealLogRootTwoPi + std::log(difference), difference / tail};
 }
 
 // The s >= 0 with log delta(mu s) = target: Newton's method on a decreasing function, safeguarded

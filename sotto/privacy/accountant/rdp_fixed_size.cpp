@@ -16,9 +16,7 @@ constexpr int kLargestOrder = 1 << 14;
 // gets there sooner, and its integrals are longer.
 int exact_moments(double z) { return std::max(16, static_cast<int>(1024 * std::min(1.0, z * z))); }
 // Below it sampling is not worth resolving: full-batch cost instead.
-constexpr double kSmallestMultiplier = 0.05;
-constexpr double kLargestMultiplier = 1e100;  // less noise only costs; beyond it squares underflow
-constexpr double kLogRootTwoPi = 0.91893853320467274178;
+constexpr double kLeastSampledMultiplier = 0.05;
 
 // log |e^y - 1|.
 double log_abs_expm1(double y) {
@@ -120,7 +118,7 @@ double FixedSizeGaussian::log_moment(int order) {
 double FixedSizeGaussian::rdp(double beta) {
   const double full = rdp_gaussian(z_, beta);
   const double alpha = 1 + beta;
-  if (z_ < kSmallestMultiplier || alpha > kLargestOrder) return full;
+  if (z_ < kLeastSampledMultiplier || alpha > kLargestOrder) return full;
   // The curve never falls.
   if (alpha <= 2) return std::min(full, log_moment(2));
   const int below = static_cast<int>(alpha);

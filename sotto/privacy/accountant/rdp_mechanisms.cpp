@@ -9,11 +9,9 @@
 namespace sotto::internal {
 namespace {
 
-constexpr double kLogRootTwoPi = 0.91893853320467274178;
 // Below it the integrand's peaks are too narrow to be worth resolving: full-batch cost instead.
 constexpr double kSmallestMultiplier = 0.02;
-// Rounding the noise down or the rate up to these only costs; beyond them squares underflow.
-constexpr double kLargestMultiplier = 1e100;
+// Rounding the rate up to it only costs; below it squares underflow.
 constexpr double kSmallestRate = 1e-150;
 // Beyond it e^epsilon overflows, and the curve is epsilon to double precision.
 constexpr double kLargestPure = 300;

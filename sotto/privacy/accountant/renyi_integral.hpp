@@ -9,6 +9,10 @@
 
 namespace sotto::internal {
 
+inline constexpr double kLogRootTwoPi = 0.91893853320467274178;
+// Less noise only costs: multipliers are rounded down to it, beyond which squares overflow.
+inline constexpr double kLargestMultiplier = 1e100;
+
 /// log h(r) for r > -1 with l = log(1 + r); r may be +infinity if l is finite. -infinity at r = 0.
 double log_excess(double beta, double r, double l);
 
