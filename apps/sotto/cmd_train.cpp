@@ -160,10 +160,9 @@ Expected<int> run_train(Arguments& arguments) {
 
   const PublicProblem& problem = task.problem();
   TrainOptions& train = request.train;
-  train.unit = task.unit();
-  train.journal_path = arguments.model_path + ".journal";
   SOTTO_ASSIGN(train.checkpoint, arguments.checkpoint.options(arguments.data_path));
-  for (const auto& fact : task.family().facts()) train.checkpoint.facts.push_back(fact);
+  describe_to(train, task);
+  train.journal_path = arguments.model_path + ".journal";
   SOTTO_ASSIGN(PreparedRun prepared, prepare(task, train));
   SOTTO_ASSIGN(const bool finished, has_finished(prepared, train, arguments.model_path));
   if (finished) return tell_finished(prepared, arguments.model_path);
@@ -183,7 +182,7 @@ Expected<int> run_train(Arguments& arguments) {
   }
   // Only now, since it may take a while: what was wrong with the request has been said.
   if (task.family().slow() && talks) say("computing the frozen layers' features, once\n");
-  SOTTO_ASSIGN(const Engine* engine, task.engine());
+  SOTTO_TRY(task.engine());
 
   Model model = task.model(request.method->name);
   Reserve reserve(memory_to_write(model));
@@ -193,17 +192,13 @@ Expected<int> run_train(Arguments& arguments) {
                         problem.dimension,
                         test && arguments.outputs.wanted(),
                         task.family().most_test_points());
-  SOTTO_ASSIGN(TrainResult result,
-               sotto::train(*engine, problem, train, std::move(prepared), iterates));
+  SOTTO_ASSIGN(TrainResult result, run(task, train, std::move(prepared), iterates));
   RunRecord& record = result.record;
   record.privacy.test_declared_public = test.has_value();
-  record.privacy.start_declared_public = task.starts_from_public();
   if (!result.interrupted) {
     // Passed on as a reference, which asks for no memory.
     const auto complete = [&]() -> const Model& {
-      task.family().put(result.w, model.w);
-      model.privacy = record.privacy;
-      model.certificate = record.certificate;
+      sotto::complete(model, task, result);
       return model;
     };
     SOTTO_TRY(keep_model(std::cref(complete), arguments.model_path, model_output, result, reserve));

@@ -142,18 +142,18 @@ Expected<DataSet> load_data(const DataSpec& spec,
   result.row_norm = spec.row_norm;
   const std::int64_t n = rows > 0 ? rows : spec.rows;
   const std::int64_t d = dim > 0 ? dim : spec.dim;
-  if (spec.kind == "linear") {
+  if (spec.kind == DataKind::kLinear) {
     result.train = make_dense_linear(n, d, spec.seed).table;
     result.test = make_dense_linear(std::min<std::int64_t>(n, 20'000), d, spec.seed, 1).table;
     result.row_norm = 1;
     return result;
   }
-  if (spec.kind == "signs") {
+  if (spec.kind == DataKind::kSigns) {
     result.train = make_sign_rows(n, d, 20, spec.seed).table;
     result.row_norm = std::sqrt(static_cast<double>(d));
     return result;
   }
-  if (spec.kind == "sparse") {
+  if (spec.kind == DataKind::kSparse) {
     // 10 columns that matter and 47 that don't.
     LinearData made = make_sparse_linear({n, d, 10, 0.3, 47, 1}, spec.seed);
     result.train = std::move(made.table);
@@ -161,13 +161,13 @@ Expected<DataSet> load_data(const DataSpec& spec,
     result.row_norm = std::sqrt(57.0);
     return result;
   }
-  if (spec.kind == "phase") {
+  if (spec.kind == DataKind::kPhase) {
     result.train = make_phase_retrieval({.rows = n, .dim = d, .seed = spec.seed}).table;
     result.row_norm = 1;
     return result;
   }
   const std::int64_t most = rows > 0 ? rows : spec.rows;
-  if (spec.kind == "libsvm") {
+  if (spec.kind == DataKind::kLibsvm) {
     SOTTO_ASSIGN(const std::string path, file_below(folders, spec.train));
     SOTTO_ASSIGN(result.train, load_libsvm(spec, path));
     if (most > 0 && most < result.train.rows())
@@ -178,7 +178,7 @@ Expected<DataSet> load_data(const DataSpec& spec,
     }
     return result;
   }
-  if (spec.kind == "csv") {
+  if (spec.kind == DataKind::kCsv) {
     SOTTO_ASSIGN(const std::string path, file_below(folders, spec.train));
     SOTTO_ASSIGN(const Table all, load_csv(spec, path, specs));
     result.train = selected(all, most, spec.row_norm, pair_of(spec, 1));

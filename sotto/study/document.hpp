@@ -16,9 +16,13 @@ struct Reproduced {
 };
 
 /// A published claim with its computed verdict, as tables show it.
+/// What all comparisons of a claim came to: mixed also where no cell decides.
+enum class Whole { kHolds, kFails, kMixed, kNotRun };
+
 struct ClaimLine {
   std::string item;
   std::string claim;
+  Whole whole = Whole::kMixed;
   std::string word;
   std::string evidence;
   std::vector<std::string> see;  ///< the reproductions whose cells decide

@@ -131,7 +131,9 @@ Expected<void> see_through_convolutions(DataSet& set,
 
 }  // namespace
 
-bool are_images(const DataSpec& spec) { return spec.kind == "idx" || spec.kind == "cifar"; }
+bool are_images(const DataSpec& spec) {
+  return spec.kind == DataKind::kIdx || spec.kind == DataKind::kCifar;
+}
 
 Expected<DataSet> load_images(const DataSpec& spec,
                               const std::string& model,
@@ -139,7 +141,7 @@ Expected<DataSet> load_images(const DataSpec& spec,
                               const std::string& keep,
                               std::int64_t rows,
                               const ShowProgress& progress) {
-  const Format format = spec.kind == "cifar" ? Format::kCifar10 : Format::kIdx;
+  const Format format = spec.kind == DataKind::kCifar ? Format::kCifar10 : Format::kIdx;
   DataSet set;
   SOTTO_ASSIGN(set.train, images_below(folders, spec.train, format, rows));
   if (!spec.test.empty()) {

@@ -36,9 +36,9 @@ void table(Page& page, const Panel& panel) {
 void claim_table(Page& page, const std::vector<ClaimLine>& lines) {
   Rows rows;
   for (const auto& line : lines) {
-    const Tone tone = line.word == "yes"  ? Tone::kGood
-                      : line.word == "no" ? Tone::kDanger
-                                          : Tone::kWarning;
+    const Tone tone = line.whole == Whole::kHolds   ? Tone::kGood
+                      : line.whole == Whole::kFails ? Tone::kDanger
+                                                    : Tone::kWarning;
     rows.push_back({line.item, line.claim, Cell(line.word, tone), line.evidence});
   }
   page.table({"item", "claim", "holds", "evidence"}, rows);

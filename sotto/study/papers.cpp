@@ -38,22 +38,18 @@ Expected<TestSpec> read_test(const toml::table& table, const std::string& file) 
         "reaches, stays_below, slope.");
   test.in = toml.required("in");
   const bool recipe = test.kind == Kind::kSpends || test.kind == Kind::kPrinted;
-  test.arm = toml.text("arm", recipe ? "recipe" : "best");
+  test.arm = recipe ? Way::kRecipe : Way::kBest;
+  if (toml.has("arm")) test.arm = toml.word("arm", kWays);
   test.than = toml.text("than");
-  test.than_arm = toml.text("than_arm", test.arm);
-  for (const auto& arm : {test.arm, test.than_arm})
-    if (arm != "recipe" && arm != "best") toml.complain("an arm is recipe or best.");
+  test.than_arm = toml.has("than_arm") ? toml.word("than_arm", kWays) : test.arm;
   test.group = toml.text("group");
   test.data = toml.text("data");
   test.epsilon = toml.number("epsilon");
   test.x = toml.number("x");
   if (test.kind != Kind::kSpends && test.kind != Kind::kSlope)
     test.measure = toml.required("measure");
-  const bool along = test.kind == Kind::kFalls || test.kind == Kind::kRises ||
-                     test.kind == Kind::kSteady || test.kind == Kind::kWidens;
-  if (along) test.along = toml.required("along");
-  if (along && test.along != "x" && test.along != "epsilon")
-    toml.complain("'along' is x or epsilon.");
+  if (test.follows()) test.along = toml.word("along", kAxes);
+  if (is_of_curves(test.along)) toml.complain("'along' is x or epsilon.");
   if (test.kind == Kind::kWidens && test.than.empty()) toml.complain("'than' is missing: a row.");
   if (test.kind == Kind::kAtLeast || test.kind == Kind::kAtMost) {
     const auto bound = toml.number("bound");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
+#include "sotto/study/spec.hpp"
 
 namespace sotto::study {
 
@@ -32,12 +33,18 @@ struct TestSpec {
   std::string measure;
   std::string row;
   std::string than;  ///< a row; empty: the same cell's other arm
-  std::string arm = "best";
-  std::string than_arm;  ///< as `arm` unless given
+  Way arm = Way::kBest;
+  Way than_arm = Way::kBest;  ///< as `arm` unless given
   std::string group, data;
   std::optional<double> epsilon, x;
-  std::string along;  ///< kFalls, kSteady, kWidens: x or epsilon
+  Axis along = Axis::kX;  ///< what a test that follows() follows; or epsilon
   double bound = 0;
+
+  /// Whether it compares the cells of a row with each other.
+  bool follows() const {
+    return kind == Kind::kFalls || kind == Kind::kRises || kind == Kind::kSteady ||
+           kind == Kind::kWidens;
+  }
 };
 
 /// A claim of a paper: a table, figure or theorem of it, and what decides it.

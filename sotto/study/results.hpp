@@ -47,6 +47,12 @@ struct CellResult {
   std::string key;
   std::optional<ArmResult> recipe;
   std::optional<ArmResult> best;
+
+  /// What came of a way, if it was run.
+  const ArmResult* run(Way way) const {
+    const auto& arm = way == Way::kRecipe ? recipe : best;
+    return arm && arm->missing.empty() ? &*arm : nullptr;
+  }
 };
 
 /// All that a page or a document is made from, beside the spec.

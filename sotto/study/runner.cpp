@@ -90,8 +90,8 @@ class DataCache {
   std::map<std::string, std::unique_ptr<DataSet>> sets_;
 };
 
-std::string text_of(const CellSpec& cell, const ArmSpec& arm, const char* which, int runs) {
-  std::string text = fmt::format("{} {} {}", key_of(cell), which, arm.method);
+std::string text_of(const CellSpec& cell, const ArmSpec& arm, Way way, int runs) {
+  std::string text = fmt::format("{} {} {}", key_of(cell), name_of(way, kWays), arm.method);
   for (const auto& [name, value] : arm.options) text += fmt::format(" {}={}", name, value);
   if (cell.model != "linear") text += " " + cell.model;
   if (!arm.epochs.empty()) text += " epochs=" + arm.epochs;
@@ -124,10 +124,10 @@ class Runner {
       CellResult result;
       result.key = key_of(cell);
       if (cell.recipe) {
-        SOTTO_ASSIGN(result.recipe, fill(cell, *cell.recipe, "recipe"));
+        SOTTO_ASSIGN(result.recipe, fill(cell, *cell.recipe, Way::kRecipe));
       }
       if (cell.best) {
-        SOTTO_ASSIGN(result.best, fill(cell, *cell.best, "best"));
+        SOTTO_ASSIGN(result.best, fill(cell, *cell.best, Way::kBest));
       }
       results.cells.push_back(std::move(result));
     }
@@ -147,14 +147,15 @@ class Runner {
     return result;
   }
 
-  Expected<ArmResult> fill(CellSpec cell, ArmSpec arm, const char* which) {
+  Expected<ArmResult> fill(CellSpec cell, ArmSpec arm, Way way) {
     if (arm.rows > 0) cell.rows = arm.rows;
     if (options_.quick) merge(arm.options, arm.quick_options);
     const int runs = runs_of(arm);
-    std::string key = text_of(cell, arm, which, runs);
+    std::string key = text_of(cell, arm, way, runs);
     if (options_.quick) key += fmt::format(" quick {}", spec_.quick_rows);
     if (const auto* done = finished_.find(key)) return arm_from_json(*done);
-    if (fmt::format("{} {}", key_of(cell), which).find(options_.only) == std::string::npos)
+    if (fmt::format("{} {}", key_of(cell), name_of(way, kWays)).find(options_.only) ==
+        std::string::npos)
       return missing("not run");
     const auto set_or_not = data_.get(cell);
     if (!set_or_not && set_or_not.error().kind == ErrorKind::kIo &&

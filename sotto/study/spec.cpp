@@ -81,12 +81,7 @@ Expected<DataSpec> read_data(const std::string& name,
   TomlTable toml(table, file, fmt::format("[data.{}]", name));
   DataSpec data;
   data.name = name;
-  data.kind = toml.required("kind");
-  const std::vector<std::string> kinds = {
-      "libsvm", "csv", "idx-pair", "linear", "signs", "sparse", "phase", "idx", "cifar"};
-  if (std::find(kinds.begin(), kinds.end(), data.kind) == kinds.end())
-    toml.complain(
-        fmt::format("'kind' must be one of {}, but is '{}'.", fmt::join(kinds, ", "), data.kind));
+  data.kind = toml.word("kind", kDataKinds);
   data.train = toml.text("train");
   data.test = toml.text("test");
   data.schema = toml.text("schema");
@@ -103,9 +98,9 @@ Expected<DataSpec> read_data(const std::string& name,
     SOTTO_ASSIGN(data.public_training, read_public_training(*how, file));
   }
   data.about = toml.required("about");
-  const bool made_up = data.kind == "linear" || data.kind == "signs" || data.kind == "sparse" ||
-                       data.kind == "phase";
-  const bool images = data.kind == "idx" || data.kind == "cifar";
+  const bool made_up = data.kind == DataKind::kLinear || data.kind == DataKind::kSigns ||
+                       data.kind == DataKind::kSparse || data.kind == DataKind::kPhase;
+  const bool images = data.kind == DataKind::kIdx || data.kind == DataKind::kCifar;
   if (!(data.row_norm > 0) && !made_up && !images)
     toml.complain("'row_norm' must be > 0: a public bound on the rows.");
   if (made_up ? data.rows < 1 || data.dim < 1 : data.train.empty())
@@ -199,8 +194,8 @@ Expected<ChartSpec> read_chart(const toml::table& table, const std::string& file
   TomlTable toml(table, file, "[[chart]]");
   ChartSpec chart;
   chart.title = toml.required("title");
-  chart.x = toml.required("x");
-  chart.x_label = toml.text("x_label", chart.x);
+  chart.x = toml.word("x", kAxes);
+  chart.x_label = toml.text("x_label", std::string(name_of(chart.x, kAxes)));
   chart.y = toml.required("y");
   if (!find_measure(chart.y)) toml.complain(fmt::format("there is no measure '{}'.", chart.y));
   chart.group = toml.text("group");
@@ -208,7 +203,14 @@ Expected<ChartSpec> read_chart(const toml::table& table, const std::string& file
   chart.epsilon = toml.number("epsilon");
   chart.log_x = toml.flag("log_x", false);
   chart.log_y = toml.flag("log_y", false);
-  if (toml.has("arms")) chart.arms = toml.texts("arms");
+  if (toml.has("arms")) {
+    chart.arms.clear();
+    for (const auto& arm : toml.texts("arms")) {
+      const auto way = named(arm, kWays);
+      if (!way) toml.complain(fmt::format("'arms' are recipe and best, but one is '{}'.", arm));
+      chart.arms.push_back(way.value_or(Way::kBest));
+    }
+  }
   SOTTO_TRY(toml.finish());
   return chart;
 }
@@ -234,7 +236,8 @@ Expected<SlopeSpec> read_slope(const toml::table& table, const std::string& file
   slope.measure = toml.required("measure");
   slope.group = toml.required("group");
   slope.row = toml.required("row");
-  slope.against = toml.text("against", "x");
+  if (toml.has("against")) slope.against = toml.word("against", kAxes);
+  if (is_of_curves(slope.against)) toml.complain("'against' is x or epsilon.");
   slope.theory = toml.number("theory", 0);
   SOTTO_TRY(toml.finish());
   return slope;
@@ -382,17 +385,17 @@ const std::vector<MeasureInfo>& measures() {
       {"population_norm", "gradient norm on fresh rows", 4},
       {"frank_wolfe_gap", "Frank–Wolfe gap", 4},
       {"lambda_min", "least eigenvalue", 4},
-      {"missed", "share that missed the tolerance", 2},
-      {"escaped", "share that escaped", 2},
+      {"missed", "share that missed the tolerance", 2, /*spread=*/false},
+      {"escaped", "share that escaped", 2, /*spread=*/false},
       {"first_passes", "passes until escape", 4},
       {"recovered", "relevant features found", 1},
       {"accuracy", "accuracy, %", 2},
       {"error", "test error, %", 2},
-      {"passes", "passes", 1},
-      {"evaluations", "gradients / n", 1},
-      {"steps", "steps", 0},
-      {"seconds", "seconds", 3},
-      {"noise", "noise multiplier", 3},
+      {"passes", "passes", 1, /*spread=*/false},
+      {"evaluations", "gradients / n", 1, /*spread=*/false},
+      {"steps", "steps", 0, /*spread=*/false},
+      {"seconds", "seconds", 3, /*spread=*/false},
+      {"noise", "noise multiplier", 3, /*spread=*/false},
   };
   return all;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
 #include "sotto/optimizer/option_table.hpp"
 
 namespace sotto::study {
@@ -25,12 +26,48 @@ struct PublicTraining {
   double step_size = 0;
 };
 
+/// How a data set is read or made.
+enum class DataKind {
+  kLibsvm,
+  kCsv,
+  kIdxPair,  ///< two classes of images, for linear models
+  kLinear,   ///< made up, as the next three
+  kSigns,
+  kSparse,
+  kPhase,
+  kIdx,  ///< images of ten classes, for networks
+  kCifar,
+};
+inline constexpr Named<DataKind> kDataKinds[] = {
+    {DataKind::kLibsvm, "libsvm"},
+    {DataKind::kCsv, "csv"},
+    {DataKind::kIdxPair, "idx-pair"},
+    {DataKind::kLinear, "linear"},
+    {DataKind::kSigns, "signs"},
+    {DataKind::kSparse, "sparse"},
+    {DataKind::kPhase, "phase"},
+    {DataKind::kIdx, "idx"},
+    {DataKind::kCifar, "cifar"},
+};
+
+/// The two ways to fill a cell: as the paper did, and with Sotto's method at the certified epsilon.
+enum class Way { kRecipe, kBest };
+inline constexpr Named<Way> kWays[] = {{Way::kRecipe, "recipe"}, {Way::kBest, "best"}};
+
+/// What a chart, a slope or a claim follows: from cell to cell, or along the curve of a cell's
+/// runs.
+enum class Axis { kX, kEpsilon, kPasses, kSteps, kSeconds };
+inline constexpr Named<Axis> kAxes[] = {{Axis::kX, "x"},
+                                        {Axis::kEpsilon, "epsilon"},
+                                        {Axis::kPasses, "passes"},
+                                        {Axis::kSteps, "steps"},
+                                        {Axis::kSeconds, "seconds"}};
+inline bool is_of_curves(Axis axis) { return axis != Axis::kX && axis != Axis::kEpsilon; }
+
 /// A data set and how it is read.
 struct DataSpec {
   std::string name;
-  /// libsvm, csv, idx-pair (two classes of images); linear, signs, sparse, phase (made up); idx,
-  /// cifar (images of ten classes, for networks)
-  std::string kind;
+  DataKind kind = DataKind::kLibsvm;
   std::string train, test;            ///< files below the data folder; empty test: no held-out rows
   std::string schema;                 ///< csv: a schema among the examples
   std::vector<std::int64_t> classes;  ///< csv, idx-pair: the two that are kept, negative first
@@ -86,11 +123,15 @@ struct CellSpec {
   std::optional<ArmSpec> best;
   std::string note;
   bool quick = true;
+
+  const std::optional<ArmSpec>& arm(Way way) const { return way == Way::kRecipe ? recipe : best; }
+  /// Its place among cells: epsilon, or x.
+  const std::optional<double>& at(Axis axis) const { return axis == Axis::kEpsilon ? epsilon : x; }
 };
 
 struct ChartSpec {
   std::string title;
-  std::string x;  ///< x, epsilon, or passes, steps, seconds (then the curves are drawn)
+  Axis x = Axis::kX;
   std::string x_label;
   std::string y;      ///< a measure
   std::string group;  ///< empty: of all groups; `-`: of cells without one
@@ -98,7 +139,7 @@ struct ChartSpec {
   std::optional<double> epsilon;
   bool log_x = false;
   bool log_y = false;
-  std::vector<std::string> arms = {"recipe", "best"};
+  std::vector<Way> arms = {Way::kRecipe, Way::kBest};
 };
 
 /// A chart that follows from formulas: nothing is run for it.
@@ -116,7 +157,7 @@ struct SlopeSpec {
   std::string measure;
   std::string group;
   std::string row;
-  std::string against;  ///< x or epsilon
+  Axis against = Axis::kX;  ///< or epsilon
   double theory = 0;
 };
 
@@ -160,6 +201,7 @@ struct MeasureInfo {
   std::string name;
   std::string title;
   int digits;
+  bool spread = true;  ///< shown with its deviation over the runs
 };
 const std::vector<MeasureInfo>& measures();
 const MeasureInfo* find_measure(std::string_view name);

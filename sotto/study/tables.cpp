@@ -68,20 +68,15 @@ Panel& panel_of(std::vector<Panel>& panels, const StudySpec& spec, const CellSpe
   return panels.emplace_back(std::move(panel));
 }
 
-const ArmResult* arm_of(const CellResult& result, const std::string& which) {
-  const auto& arm = which == "recipe" ? result.recipe : result.best;
-  return arm && arm->missing.empty() ? &*arm : nullptr;
+std::string arm_title(Way way, const CellSpec& cell, const ArmResult& arm) {
+  return way == Way::kRecipe ? cell.row + ", its recipe"
+                             : fmt::format("{}, Sotto: {}", cell.row, arm.method);
 }
 
-std::string arm_title(const std::string& which, const CellSpec& cell, const ArmResult& arm) {
-  return which == "recipe" ? cell.row + ", its recipe"
-                           : fmt::format("{}, Sotto: {}", cell.row, arm.method);
-}
-
-double x_of(const CurvePoint& point, const std::string& name) {
-  if (name == "steps") return point.steps;
-  if (name == "passes") return point.passes;
-  const auto value = point.values.find(name);  // seconds
+double x_of(const CurvePoint& point, Axis axis) {
+  if (axis == Axis::kSteps) return point.steps;
+  if (axis == Axis::kPasses) return point.passes;
+  const auto value = point.values.find("seconds");
   return value == point.values.end() ? 0 : value->second.mean;
 }
 
@@ -98,12 +93,12 @@ void add_curves(const ChartSpec& spec,
                 const CellSpec& cell,
                 const CellResult& result,
                 Chart& chart) {
-  for (const auto& which : spec.arms) {
-    const ArmResult* arm = arm_of(result, which);
+  for (const Way way : spec.arms) {
+    const ArmResult* arm = result.run(way);
     if (!arm || arm->curve.empty()) continue;
     Chart::Series series;
-    series.name = arm_title(which, cell, *arm);
-    series.dashed = which == "recipe";
+    series.name = arm_title(way, cell, *arm);
+    series.dashed = way == Way::kRecipe;
     for (const auto& point : arm->curve) {
       const auto value = on_curve(point, spec.y);
       if (!value) continue;
@@ -120,7 +115,7 @@ void add_point(const ChartSpec& spec,
                const CellSpec& cell,
                const CellResult& result,
                Chart& chart) {
-  const auto x = spec.x == "epsilon" ? cell.epsilon : cell.x;
+  const auto x = cell.at(spec.x);
   if (!x) return;
   const auto series_named = [&](const std::string& name) -> Chart::Series& {
     for (auto& each : chart.series)
@@ -132,14 +127,14 @@ void add_point(const ChartSpec& spec,
     series.points.emplace_back(*x, printed->second.value);
     series.markers = true;
   }
-  for (const auto& which : spec.arms) {
-    const ArmResult* arm = arm_of(result, which);
+  for (const Way way : spec.arms) {
+    const ArmResult* arm = result.run(way);
     if (!arm) continue;
     const auto value = arm->measures.find(spec.y);
     if (value == arm->measures.end()) continue;
-    Chart::Series& series = series_named(arm_title(which, cell, *arm));
+    Chart::Series& series = series_named(arm_title(way, cell, *arm));
     series.points.emplace_back(*x, value->second.mean);
-    series.dashed = which == "recipe";
+    series.dashed = way == Way::kRecipe;
   }
 }
 
@@ -155,9 +150,7 @@ std::string title_of(const PaperSpec& paper) {
 
 std::string value_text(const std::string& measure, const Statistic& value, int runs) {
   std::string text = shown(measure, value.mean);
-  const bool spread = measure != "passes" && measure != "evaluations" && measure != "seconds" &&
-                      measure != "steps" && measure != "noise" && measure != "missed" &&
-                      measure != "escaped";
+  const bool spread = find_measure(measure)->spread;
   if (runs > 1 && spread) {
     const bool rounding = value.deviation <= 1e-9 * std::abs(value.mean);
     text += " ± " + shown(measure, rounding ? 0 : value.deviation);
@@ -215,8 +208,8 @@ std::vector<std::pair<double, double>> slope_points(const SlopeSpec& slope,
   for (const auto& cell : spec.cells) {
     if (cell.group != slope.group || cell.row != slope.row) continue;
     const CellResult* result = results.find(key_of(cell));
-    const ArmResult* arm = result ? arm_of(*result, "best") : nullptr;
-    const auto x = slope.against == "epsilon" ? cell.epsilon : cell.x;
+    const ArmResult* arm = result ? result->run(Way::kBest) : nullptr;
+    const auto x = cell.at(slope.against);
     if (!arm || !x || !arm->measures.contains(slope.measure)) continue;
     points.emplace_back(*x, arm->measures.at(slope.measure).mean);
   }
@@ -244,7 +237,7 @@ std::vector<Chart> charts_of(const StudySpec& spec, const Results& results) {
     chart.y_label = find_measure(each.y)->title;
     chart.log_x = each.log_x;
     chart.log_y = each.log_y;
-    const bool curves = each.x == "passes" || each.x == "steps" || each.x == "seconds";
+    const bool curves = is_of_curves(each.x);
     if (curves) chart.note = "Mean and 95 % band of the runs.";
     for (const auto& cell : spec.cells) {
       if (!each.group.empty() && cell.group != (each.group == "-" ? "" : each.group)) continue;
@@ -276,14 +269,14 @@ std::vector<Comparison> comparisons_of(const StudySpec& spec, const Results& res
       if (!cell.group.empty()) each.cell = cell.group + ": " + each.cell;
       each.measure = find_measure(measure)->title;
       each.printed = printed_text(measure, printed_value.second);
-      const auto fill = [&](const char* which, std::string& value, std::string& epsilon) {
-        const ArmResult* arm = result ? arm_of(*result, which) : nullptr;
+      const auto fill = [&](Way way, std::string& value, std::string& epsilon) {
+        const ArmResult* arm = result ? result->run(way) : nullptr;
         if (!arm || !arm->measures.contains(measure)) return;
         value = value_text(measure, arm->measures.at(measure), arm->runs);
         epsilon = epsilon_text(*arm);
       };
-      fill("recipe", each.recipe, each.recipe_epsilon);
-      fill("best", each.best, each.best_epsilon);
+      fill(Way::kRecipe, each.recipe, each.recipe_epsilon);
+      fill(Way::kBest, each.best, each.best_epsilon);
       all.push_back(std::move(each));
     }
   }
@@ -297,8 +290,8 @@ std::string provenance(const Results& results) {
                        results.version);
   std::set<int> runs;
   for (const auto& cell : results.cells)
-    for (const char* which : {"recipe", "best"})
-      if (const ArmResult* arm = arm_of(cell, which)) runs.insert(arm->runs);
+    for (const Way way : {Way::kRecipe, Way::kBest})
+      if (const ArmResult* arm = cell.run(way)) runs.insert(arm->runs);
   std::string counts = "no";
   if (!runs.empty())
     counts = *runs.begin() == *runs.rbegin()

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
 
 namespace sotto::study {
 
@@ -25,6 +26,14 @@ class TomlTable {
   std::string text(const char* key, std::string otherwise = "");
   /// A text that must be there.
   std::string required(const char* key);
+  /// The value that a required text names; complains about any that the table does not hold.
+  template <class E, std::size_t N>
+  E word(const char* key, const Named<E> (&table)[N]) {
+    const std::string text = required(key);
+    const auto value = named_in_file(std::string("'") + key + "'", text, table);
+    if (!value && !text.empty()) complain(value.error().message);
+    return value.value_or(table[0].value);
+  }
   std::optional<double> number(const char* key);
   double number(const char* key, double otherwise) { return number(key).value_or(otherwise); }
   std::int64_t integer(const char* key, std::int64_t otherwise);

@@ -32,17 +32,10 @@ bool same_but_for_the_row(const CellSpec& a, const CellSpec& b) {
   return a.group == b.group && a.data == b.data && a.epsilon == b.epsilon && a.x == b.x;
 }
 
-/// Whether the cell is to have this arm at all: one that is not has nothing to wait for.
-bool has_arm(const CellSpec& cell, const std::string& which) {
-  return (which == "recipe" ? cell.recipe : cell.best).has_value();
-}
-
 /// The arm of a cell, if it was run.
-const ArmResult* arm_of(const Reproduced& in, const CellSpec& cell, const std::string& which) {
+const ArmResult* arm_of(const Reproduced& in, const CellSpec& cell, Way way) {
   const CellResult* result = in.results ? in.results->find(key_of(cell)) : nullptr;
-  if (!result) return nullptr;
-  const auto& arm = which == "recipe" ? result->recipe : result->best;
-  return arm && arm->missing.empty() ? &*arm : nullptr;
+  return result ? result->run(way) : nullptr;
 }
 
 /// Mean, spread and runs of a measure; nothing where it was not measured.
@@ -57,9 +50,9 @@ struct Sample {
 
 std::optional<Sample> sample_of(const Reproduced& in,
                                 const CellSpec& cell,
-                                const std::string& which,
+                                Way way,
                                 const std::string& measure) {
-  const ArmResult* arm = arm_of(in, cell, which);
+  const ArmResult* arm = arm_of(in, cell, way);
   if (!arm) return std::nullopt;
   const auto found = arm->measures.find(measure);
   if (found == arm->measures.end() || !std::isfinite(found->second.mean)) return std::nullopt;
@@ -154,7 +147,7 @@ struct Point {
 };
 
 std::optional<Point> point_of(const TestSpec& test, const Reproduced& in, const CellSpec& cell) {
-  const auto along = test.along == "x" ? cell.x : cell.epsilon;
+  const auto along = cell.at(test.along);
   const auto sample = sample_of(in, cell, test.arm, test.measure);
   if (!along || !sample) return std::nullopt;
   const auto square = [](double value) { return value * value; };
@@ -227,7 +220,7 @@ std::vector<Finding> along(const TestSpec& test, const Reproduced& in) {
   std::map<Rest, std::vector<Point>> series;
   for (const auto& cell : in.spec.cells) {
     if (cell.row != test.row || !concerns(test, cell)) continue;
-    auto& points = series[{cell.group, cell.data, test.along == "x" ? cell.epsilon : cell.x}];
+    auto& points = series[{cell.group, cell.data, test.along == Axis::kX ? cell.epsilon : cell.x}];
     if (auto point = point_of(test, in, cell)) points.push_back(*std::move(point));
   }
   std::vector<Finding> findings;
@@ -242,7 +235,7 @@ std::vector<Finding> along(const TestSpec& test, const Reproduced& in) {
     CellSpec place;
     place.group = std::get<0>(rest);
     place.data = std::get<1>(rest);
-    (test.along == "x" ? place.epsilon : place.x) = std::get<2>(rest);
+    (test.along == Axis::kX ? place.epsilon : place.x) = std::get<2>(rest);
     findings.push_back({outcome_along(test, points),
                         fmt::format("{}{} at {:g}, {} at {:g}",
                                     place_of(in.spec, place),
@@ -280,6 +273,22 @@ constexpr std::array kOutcomes = {Outcome::kHolds,
                                   Outcome::kForOnce,
                                   Outcome::kAgainstOnce,
                                   Outcome::kNotRun};
+
+/// The same of all comparisons, or none of it.
+Whole whole_of(const std::map<Outcome, int>& counts) {
+  if (counts.empty()) return Whole::kNotRun;
+  if (counts.size() != 1) return Whole::kMixed;
+  switch (counts.begin()->first) {
+    case Outcome::kHolds:
+      return Whole::kHolds;
+    case Outcome::kFails:
+      return Whole::kFails;
+    case Outcome::kNotRun:
+      return Whole::kNotRun;
+    default:
+      return Whole::kMixed;
+  }
+}
 
 std::string word_of(const std::map<Outcome, int>& counts) {
   const auto count = [&](Outcome outcome) {
@@ -351,11 +360,11 @@ Outcome compare(
 std::vector<Finding> findings_of(const TestSpec& test, const std::vector<Reproduced>& all) {
   const Reproduced* in = find(all, test.in);
   if (!in) return {{}};
-  if (!test.along.empty()) return along(test, *in);
+  if (test.follows()) return along(test, *in);
   if (test.kind == Kind::kSlope) return slope(test, *in);
   std::vector<Finding> findings;
   for (const auto& cell : in->spec.cells) {
-    if (cell.row != test.row || !concerns(test, cell) || !has_arm(cell, test.arm)) continue;
+    if (cell.row != test.row || !concerns(test, cell) || !cell.arm(test.arm).has_value()) continue;
     if (test.kind == Kind::kSpends) {
       findings.push_back(spends(test, *in, cell));
     } else if (test.kind == Kind::kPrinted) {
@@ -373,7 +382,7 @@ std::vector<Finding> findings_of(const TestSpec& test, const std::vector<Reprodu
     } else {
       for (const auto& other : in->spec.cells)
         if (other.row == test.than && same_but_for_the_row(cell, other) &&
-            has_arm(other, test.than_arm))
+            other.arm(test.than_arm).has_value())
           findings.push_back(ordered(test, *in, cell, other));
     }
   }
@@ -381,8 +390,8 @@ std::vector<Finding> findings_of(const TestSpec& test, const std::vector<Reprodu
 }
 
 Verdict verdict_of(const ClaimSpec& claim, const std::vector<Reproduced>& all) {
-  if (!claim.absent.empty()) return {"nothing to run", claim.absent};
-  if (!claim.argued.empty()) return {"argued, not measured", claim.argued};
+  if (!claim.absent.empty()) return {Whole::kMixed, "nothing to run", claim.absent};
+  if (!claim.argued.empty()) return {Whole::kMixed, "argued, not measured", claim.argued};
   std::vector<Finding> findings;
   std::map<Outcome, int> counts;
   for (const auto& test : claim.tests)
@@ -390,7 +399,7 @@ Verdict verdict_of(const ClaimSpec& claim, const std::vector<Reproduced>& all) {
       ++counts[finding.outcome];
       findings.push_back(std::move(finding));
     }
-  return {word_of(counts), evidence_of(findings)};
+  return {whole_of(counts), word_of(counts), evidence_of(findings)};
 }
 
 std::vector<ClaimLine> claim_lines(const PaperSpec& paper,
@@ -404,27 +413,28 @@ std::vector<ClaimLine> claim_lines(const PaperSpec& paper,
     if (!reproduction.empty() && std::find(see.begin(), see.end(), reproduction) == see.end())
       continue;
     const Verdict verdict = verdict_of(claim, all);
-    lines.push_back({claim.item, claim.claim, verdict.word, verdict.evidence, std::move(see)});
+    lines.push_back(
+        {claim.item, claim.claim, verdict.whole, verdict.word, verdict.evidence, std::move(see)});
   }
   return lines;
 }
 
 std::string summary_of(const PaperSpec& paper, const std::vector<Reproduced>& all) {
-  int yes = 0, no = 0, mixed = 0, waiting = 0, tested = 0;
+  std::map<Whole, int> counts;
+  int tested = 0;
   for (const auto& claim : paper.claims) {
     if (claim.tests.empty()) continue;
     ++tested;
-    const std::string word = verdict_of(claim, all).word;
-    ++(word == "yes" ? yes : word == "no" ? no : word == "not run" ? waiting : mixed);
+    ++counts[verdict_of(claim, all).whole];
   }
   return fmt::format(
       "Of {} claims that cells can decide, {} hold in every comparison, {} in none, {} in some or "
       "within the error; {} wait for runs.",
       tested,
-      yes,
-      no,
-      mixed,
-      waiting);
+      counts[Whole::kHolds],
+      counts[Whole::kFails],
+      counts[Whole::kMixed],
+      counts[Whole::kNotRun]);
 }
 
 Expected<void> check_claims(const std::vector<PaperSpec>& papers,

@@ -35,6 +35,7 @@ struct Finding {
 };
 
 struct Verdict {
+  Whole whole = Whole::kMixed;
   std::string word;      ///< `yes`, `no`, `no difference`, `yes in 3 of 5, no in 2`, `not run` …
   std::string evidence;  ///< made from the findings
 };

@@ -313,25 +313,40 @@ Expected<void> Trained::keep(const std::string& path) {
   return checkpoint ? checkpoint->remove() : Expected<void>();
 }
 
-Expected<Trained> train(Task& task, TrainOptions options, Observer& observer) {
+void describe_to(TrainOptions& options, const Task& task) {
   options.unit = task.unit();
   for (const auto& fact : task.family().facts()) options.checkpoint.facts.push_back(fact);
-  SOTTO_ASSIGN(PreparedRun prepared, prepare(task, options));
+}
+
+Expected<TrainResult> run(Task& task,
+                          const TrainOptions& options,
+                          PreparedRun prepared,
+                          Observer& observer) {
   SOTTO_ASSIGN(const Engine* engine, task.engine());
+  auto result = train(*engine, task.problem(), options, std::move(prepared), observer);
+  if (result) result->record.privacy.start_declared_public = task.starts_from_public();
+  return result;
+}
+
+void complete(Model& model, const Task& task, TrainResult& result) {
+  task.family().put(result.w, model.w);
+  model.privacy = result.record.privacy;
+  model.certificate = result.record.certificate;
+}
+
+Expected<Trained> train(Task& task, TrainOptions options, Observer& observer) {
+  describe_to(options, task);
+  SOTTO_ASSIGN(PreparedRun prepared, prepare(task, options));
   Trained trained;
   trained.model = task.model(prepared.method->name);
-  SOTTO_ASSIGN(TrainResult result,
-               train(*engine, task.problem(), options, std::move(prepared), observer));
+  SOTTO_ASSIGN(TrainResult result, run(task, options, std::move(prepared), observer));
   if (result.interrupted)
     return fail(ErrorKind::kInterrupted,
                 "the run was stopped before its last step; there is no model. What it released is "
                 "charged.");
-  task.family().put(result.w, trained.model.w);
+  complete(trained.model, task, result);
   trained.record = std::move(result.record);
   task.family().describe(trained.record);
-  trained.record.privacy.start_declared_public = task.starts_from_public();
-  trained.model.privacy = trained.record.privacy;
-  trained.model.certificate = trained.record.certificate;
   trained.ledger = std::move(result.ledger);
   trained.checkpoint = std::move(result.checkpoint);
   return trained;

@@ -13,6 +13,7 @@ namespace sotto {
 
 class Ledger;
 struct NamedNetwork;
+struct TrainResult;
 
 /// Which network, and where its training starts. All of it is public.
 struct NetworkOptions {
@@ -114,6 +115,20 @@ Expected<void> check_row_bound(const Task& task, const TrainOptions& options);
 /// check_row_bound(), then prepare() of the task's public problem. The task's warnings are the
 /// first of the run's, so that its record has them.
 Expected<PreparedRun> prepare(const Task& task, const TrainOptions& options);
+
+/// What the task says of itself to its run: what is protected, and what a continued run must have
+/// in common with this one.
+void describe_to(TrainOptions& options, const Task& task);
+
+/// Runs on the task's rows what was prepared for it.
+Expected<TrainResult> run(Task& task,
+                          const TrainOptions& options,
+                          PreparedRun prepared,
+                          Observer& observer);
+
+/// Puts what a run gave into the model that Task::model described before it. Asks for little
+/// memory, and may be done twice: a paid model must not be lost for want of either.
+void complete(Model& model, const Task& task, TrainResult& result);
 
 /// A run that came to its end: its model, and all that may be told about it.
 struct Trained {

@@ -34,7 +34,7 @@ class ImageData : public ::testing::Test {
     dir_.write("ten/test_batch.bin", images(6, 1, 10));
     dir_.write("hundred.bin", images(16, 2, 20));
     spec_.name = "pictures";
-    spec_.kind = "cifar";
+    spec_.kind = DataKind::kCifar;
     spec_.train = "ten/data_batch_1.bin";
     spec_.test = "ten/test_batch.bin";
     spec_.mean = {0.5, 0.5, 0.5};

@@ -199,7 +199,7 @@ TEST(Runner, OnlyTheCellsThatAreAskedForAreRunAndTheOthersKept) {
 
 TEST(Runner, MissingDataIsAClearError) {
   StudySpec spec = toy();
-  spec.data["toy"].kind = "libsvm";
+  spec.data["toy"].kind = DataKind::kLibsvm;
   spec.data["toy"].train = "nobody.gz";
   const auto results = run(spec, options());
   ASSERT_FALSE(results);

@@ -131,7 +131,7 @@ TEST(Verdict, ACellThatIsToHaveNoSuchArmDoesNotWait) {
   maker.cell("A", 1, 0.1, 0.01, 5).cell("B", 1, 0.2, 0.01, 5);
   maker.cell("A", 2, 0, 0, 0).cell("B", 2, 0.2, 0.01, 5);
   TestSpec test = test_of(Kind::kLower, "A", "B");
-  test.arm = test.than_arm = "recipe";
+  test.arm = test.than_arm = Way::kRecipe;
   EXPECT_EQ(verdict(maker, {test}).word, "yes, 1 not run");
   maker.made.spec.cells[2].recipe.reset();
   EXPECT_EQ(verdict(maker, {test}).word, "yes");
@@ -141,7 +141,7 @@ TEST(Verdict, OfAPrice) {
   Maker maker;
   maker.cell("A", 1, 0.9, 0, 5);  // spends 0.9 where 1 is stated
   TestSpec test = test_of(Kind::kSpends, "A");
-  test.arm = "recipe";
+  test.arm = Way::kRecipe;
   EXPECT_EQ(verdict(maker, {test}).word, "yes");
   maker.cell("A", 2, 2.1, 0, 5);
   EXPECT_EQ(verdict(maker, {test}).word, "yes in 1 of 2, no in 1 of 2");
@@ -172,7 +172,7 @@ TEST(Verdict, OfABound) {
 
 TEST(Verdict, OfASeries) {
   TestSpec test = test_of(Kind::kFalls, "A");
-  test.along = "x";
+  test.along = Axis::kX;
   Maker falling, bent, flat;
   falling.cell("A", 1, 0.3, 0.01, 5, 10)
       .cell("A", 1, 0.2, 0.01, 5, 20)
@@ -189,7 +189,7 @@ TEST(Verdict, OfASeries) {
 
 TEST(Verdict, OfALeadThatGrows) {
   TestSpec test = test_of(Kind::kWidens, "A", "B");
-  test.along = "x";
+  test.along = Axis::kX;
   Maker maker;
   maker.cell("A", 1, 50, 0.1, 5, 60).cell("B", 1, 49, 0.1, 5, 60);
   maker.cell("A", 1, 50, 0.1, 5, 200).cell("B", 1, 45, 0.1, 5, 200);
@@ -204,7 +204,7 @@ TEST(Verdict, OfAnExponent) {
   Maker maker;
   for (const double x : {1.0, 2.0, 4.0, 8.0})
     maker.cell("A", 1, std::pow(x, -0.7) * (x == 2 ? 1.01 : 1), 0, 5, x);
-  maker.made.spec.slopes = {{"in x", "objective", "", "A", "x", -0.6}};
+  maker.made.spec.slopes = {{"in x", "objective", "", "A", Axis::kX, -0.6}};
   EXPECT_EQ(verdict(maker, {test_of(Kind::kSlope, "in x")}).word, "yes");
   maker.made.spec.slopes[0].theory = -0.9;
   EXPECT_EQ(verdict(maker, {test_of(Kind::kSlope, "in x")}).word, "no");
