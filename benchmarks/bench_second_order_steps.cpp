@@ -172,7 +172,7 @@ Expected<bool> run() {
 int main() {
   if (!std::filesystem::exists(std::string(SOTTO_SHARED_DIR) +
                                "/data/uci/covtype.subset177k.data.gz")) {
-    fmt::print(stderr, "skipped: the data are not at hand\n");
+    fmt::print(stderr, "skipped: the data are missing\n");
     return 0;
   }
   const auto holds = sotto::bench::run();

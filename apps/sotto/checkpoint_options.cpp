@@ -56,7 +56,7 @@ Expected<bool> CheckpointArguments::exists() const {
 
 void CheckpointArguments::tell_resumed(const PreparedRun& run) const {
   if (!run.resumed) return;
-  say("going on from {}: step {} of {}\n", path, run.resumed->step, run.resumed->steps);
+  say("resuming {}: step {} of {}\n", path, run.resumed->step, run.resumed->steps);
 }
 
 void CheckpointArguments::tell_interrupted(const RunRecord& record,

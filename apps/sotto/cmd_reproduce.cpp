@@ -79,7 +79,7 @@ Expected<std::vector<Reproduced>> collected(const std::vector<StudySpec>& specs,
   return all;
 }
 
-/// The claims that a reproduction's cells decide, with what all results at hand say of them.
+/// The claims that a reproduction's cells decide, with what all results say of them.
 std::vector<study::ClaimLine> claims_about(const std::vector<study::PaperSpec>& papers,
                                            const std::vector<Reproduced>& all,
                                            const StudySpec& spec) {

@@ -133,8 +133,9 @@ Expected<void> write_plot(const std::vector<Chart>& charts, const std::string& p
     return fail(drawing.error().kind,
                 fmt::format("{} is not drawn: {}", path, drawing.error().message));
   if (!is_whole_drawing(*drawing, path))
-    return fail(ErrorKind::kIo,
-                fmt::format("{} is not drawn: gnuplot stopped half-way, without a word.", path));
+    return fail(
+        ErrorKind::kIo,
+        fmt::format("{} is not drawn: gnuplot stopped before its end and gave no reason.", path));
   return write_file_atomically(path, *drawing);
 }
 

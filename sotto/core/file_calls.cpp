@@ -79,7 +79,7 @@ Expected<std::string> read_all(int file, const std::string& path, std::int64_t m
   for (;;) {
     const ssize_t got =
         retried([&] { return file_system().read(file, buffer.data(), buffer.size()); });
-    if (got < 0) return failure(errno, fmt::format("reading {} failed half-way", path));
+    if (got < 0) return failure(errno, fmt::format("reading {} failed before its end", path));
     if (got == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(got));
     if (static_cast<std::int64_t>(text.size()) > most_bytes)

@@ -2,8 +2,8 @@
 
 namespace sotto {
 
-/// Whether code for x86-64-v3 (AVX2, FMA, BMI2 and their kin) runs on this processor. Where kernels
-/// were compiled for it as well as for the baseline, SOTTO_HAS_X86_64_V3 is defined
+/// Whether code for x86-64-v3 (AVX2, FMA, BMI2 …) runs on this processor. Where kernels were
+/// compiled for it as well as for the baseline, SOTTO_HAS_X86_64_V3 is defined
 /// (cmake/SottoModule.cmake).
 bool runs_x86_64_v3();
 

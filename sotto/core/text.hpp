@@ -10,7 +10,7 @@ namespace sotto {
 
 /// Text that may come from a file or an argument, for a terminal: control characters (but for line
 /// breaks and tabs), characters that nobody sees or that turn the order of others round (U+202E and
-/// its kin), and bytes that are no UTF-8 as \xNN, so that a name can't speak to the terminal.
+/// the like), and bytes that are no UTF-8 as \xNN, so that a name can't speak to the terminal.
 std::string escaped(std::string_view text);
 
 /// The same for a part of a line, such as a name: line breaks and tabs, too, so that it can't forge

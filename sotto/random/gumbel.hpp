@@ -43,7 +43,7 @@ class GumbelRace {
     std::int64_t score;
     std::uint32_t word;
     double value;  ///< approximate
-    bool open;     ///< the digits at hand bound nothing
+    bool open;     ///< the digits so far bound nothing
   };
   void prune();
 

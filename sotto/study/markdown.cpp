@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "sotto/core/option_names.hpp"
 #include "sotto/study/document.hpp"
 #include "sotto/study/tables.hpp"
@@ -27,10 +30,50 @@ std::string header(const std::vector<std::string>& titles) {
   return row(titles) + rule + "\n";
 }
 
+/// Characters, of which UTF-8 may need several bytes each.
+std::size_t width(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+/// Prose in lines of at most 100 characters, the further ones indented. Code in backquotes and
+/// links stay in one piece, and no line begins with what would be a list's mark.
+std::string wrapped(const std::string& text, std::string line, const std::string& indent) {
+  constexpr std::size_t kColumns = 100;
+  std::string result, word;
+  bool begun = false, code = false;
+  int bracket = 0;
+  const auto put = [&] {
+    if (word.empty()) return;
+    const bool is_mark = word.find_first_not_of("-+*=#>") == word.npos;
+    if (begun && !is_mark && width(line) + 1 + width(word) > kColumns) {
+      result += line + "\n";
+      line = indent + word;
+    } else {
+      line += (begun ? " " : "") + word;
+    }
+    begun = true;
+    word.clear();
+  };
+  for (const char c : text) {
+    if (c == '`') code = !code;
+    if (!code && (c == '[' || c == ']')) bracket += c == '[' ? 1 : -1;
+    if (c == ' ' && !code && bracket <= 0)
+      put();
+    else
+      word += c;
+  }
+  put();
+  return result + line + "\n";
+}
+
+std::string paragraph(const std::string& text) { return wrapped(text, "", ""); }
+
 std::string list(const std::string& title, const std::vector<std::string>& items) {
   if (items.empty()) return "";
   std::string text = fmt::format("\n## {}\n\n", title);
-  for (const auto& item : items) text += "- " + item + "\n";
+  for (const auto& item : items) text += wrapped(item, "- ", "  ");
   return text;
 }
 
@@ -62,23 +105,20 @@ std::string made_by() {
 std::string markdown_of(const StudySpec& spec,
                         const Results& results,
                         const std::vector<ClaimLine>& claims) {
-  std::string text = fmt::format("{}# {}: {}\n\n{}. {}\n",
-                                 made_by(),
-                                 spec.name,
-                                 spec.title,
-                                 origin_of(spec),
-                                 provenance(results));
+  std::string text = fmt::format("{}# {}: {}\n\n", made_by(), spec.name, spec.title) +
+                     paragraph(fmt::format("{}. {}", origin_of(spec), provenance(results)));
   if (!claims.empty()) {
-    text += "\n## Claims\n\n" + std::string(kHowDecided) + "\n\n" +
+    text += "\n## Claims\n\n" + paragraph(kHowDecided) + "\n" +
             header({"item", "claim", "holds", "evidence"});
     for (const auto& line : claims) text += row({line.item, line.claim, line.word, line.evidence});
   }
   text += list("Notes", spec.notes);
   text += list("Used instead", spec.instead);
   if (!spec.cells.empty())
-    text +=
-        "\n## Numbers\n\nε of a recipe: what its noise really spends, by Sotto's accountant; bold "
-        "where that is more than was stated. ε of Sotto: certified.\n";
+    text += "\n## Numbers\n\n" +
+            paragraph(
+                "ε of a recipe: what its noise really spends, by Sotto's accountant; bold where "
+                "that is more than was stated. ε of Sotto: certified.");
   for (const auto& panel : panels_of(spec, results)) text += panel_text(panel);
   if (!charts_of(spec, results).empty())
     text += fmt::format("\n## Plots\n\n![{}]({}.svg)\n", spec.title, spec.name);
@@ -105,14 +145,15 @@ std::string markdown_index(const std::vector<PaperSpec>& papers,
     return name;
   };
   std::string text =
-      made_by() +
-      "# Five papers, reproduced\n\nEvery table and figure is one command, `sotto "
-      "reproduce NAME`. Each shows what the paper printed, the paper's own recipe with "
-      "the ε that its noise really spends, and Sotto's method at the stated ε, "
-      "certified. T1 to T30 are [traps](../traps.md) in the papers.\n\n" +
-      std::string(kHowDecided) + "\n";
+      made_by() + "# Five papers, reproduced\n\n" +
+      paragraph(
+          "Every table and figure is one command, `sotto reproduce NAME`. Each shows what the "
+          "paper printed, the paper's own recipe with the ε that its noise really spends, and "
+          "Sotto's method at the stated ε, certified. T1 to T30 are [traps](../traps.md) in "
+          "the papers.") +
+      "\n" + paragraph(kHowDecided);
   for (const auto& paper : papers) {
-    text += fmt::format("\n## {}\n\n{}\n\n", title_of(paper), summary_of(paper, all));
+    text += fmt::format("\n## {}\n\n{}\n", title_of(paper), paragraph(summary_of(paper, all)));
     text += header({"item", "claim", "holds", "evidence", "see"});
     for (const auto& line : claim_lines(paper, all)) {
       std::string see;
@@ -121,7 +162,7 @@ std::string markdown_index(const std::vector<PaperSpec>& papers,
     }
     std::string names;
     for (const auto& name : paper.reproductions) names += (names.empty() ? "" : ", ") + link(name);
-    text += "\nReproductions: " + names + ".\n";
+    text += "\n" + paragraph("Reproductions: " + names + ".");
   }
   text += "\n## Every published number\n\n" + header({"reproduction",
                                                       "cell",

@@ -8,7 +8,7 @@
 namespace sotto::study {
 namespace {
 
-/// `lower = "DP-SRM", than = "DP-GD"` and its kin: the key that is there says what is asked.
+/// `lower = "DP-SRM", than = "DP-GD"` and the like: the key that is there says what is asked.
 Expected<TestSpec> read_test(const toml::table& table, const std::string& file) {
   using Kind = TestSpec::Kind;
   static constexpr std::pair<const char*, Kind> kinds[] = {{"lower", Kind::kLower},

@@ -160,7 +160,7 @@ class Runner {
     const auto set_or_not = data_.get(cell);
     if (!set_or_not && set_or_not.error().kind == ErrorKind::kIo &&
         are_images(spec_.data.at(cell.data)))
-      return missing(fmt::format("{} was not at hand", spec_.data.at(cell.data).train));
+      return missing(fmt::format("{} was missing", spec_.data.at(cell.data).train));
     SOTTO_ASSIGN(const DataSet* set, set_or_not);
     SOTTO_ASSIGN(CellRun one, CellRun::make(spec_, cell, arm, *set));
     if (needs_optimum()) {

@@ -26,9 +26,8 @@ struct RunOptions {
   ShowProgress progress = [](const std::string&) { return true; };
 };
 
-/// Runs all cells of a reproduction; those whose images are not at hand are left out with the
-/// reason. True values on training rows go into the results: never use it
-/// on private data.
+/// Runs all cells of a reproduction; those whose images are missing are left out with the reason.
+/// True values on training rows go into the results: never use it on private data.
 Expected<Results> run(const StudySpec& spec, const RunOptions& options);
 
 /// The class of this machine: processor family and number of cores.

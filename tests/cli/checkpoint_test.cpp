@@ -71,7 +71,7 @@ TEST_F(Checkpoints, ASignalWritesOneAndTheSeededRunGoesOnToTheSameModel) {
     EXPECT_FALSE(fs::exists(model_));
     const auto second = sotto(command({"--seed 5 --resume"}));
     ASSERT_EQ(second.code, 0) << second.err;
-    EXPECT_THAT(second.err, HasSubstr("going on from"));
+    EXPECT_THAT(second.err, HasSubstr("resuming"));
     EXPECT_FALSE(fs::exists(checkpoint_)) << "the model is written: nothing is left to continue";
     const auto continued = model();
     const double told = journal_epsilon();

@@ -14,12 +14,12 @@ namespace {
 
 using nlohmann::json;
 
-// The statement of a cheaper run, put into the model of a dear one.
+// The statement of a cheaper run, put into the model of an expensive one.
 TEST(AnotherRuns, StatementIsFoundEvenWithoutItsPlace) {
-  const TempDir dear_dir, cheap_dir;
-  const Files dear = trained(dear_dir, "--method dp-gd --steps 5 --epsilon 8");
+  const TempDir expensive_dir, cheap_dir;
+  const Files expensive = trained(expensive_dir, "--method dp-gd --steps 5 --epsilon 8");
   const Files cheap = trained(cheap_dir, "--method dp-gd --steps 5 --epsilon 0.1");
-  Files forged{cheap.record, dear.model, dear.journal};
+  Files forged{cheap.record, expensive.model, expensive.journal};
   for (const char* erased : {"none", "journal", "rule"}) {
     forged.record["privacy"].erase(erased);  // the last: as if version 0.1 had written it
     forged.model["privacy"] = forged.record["privacy"];

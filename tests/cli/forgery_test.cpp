@@ -1,5 +1,5 @@
 // Every leaf of a record and of a model is changed, one at a time and in every way that its type
-// allows, or taken away, and then several together: `verify` with the journal and the model at hand
+// allows, or taken away, and then several together: `verify` with the journal and the model
 // finds all of them, and by itself those that contradict the rest of the record.
 
 #include "tests/cli/forgery.hpp"

@@ -245,7 +245,7 @@ TEST_F(Misfit, AMissingValueIsNoLongerThanTheBound) {
   EXPECT_EQ(train({"--schema", schema}, dir_.file("a.csv")).code, 0);
 }
 
-/// Under add-remove a plan shows what is declared, even where rows are at hand.
+/// Under add-remove a plan shows what is declared, even where there are rows.
 TEST_F(Misfit, ADryRunShowsDeclaredFactsOnly) {
   const auto plan = [&](const std::string& label) {
     const std::string data =

@@ -36,7 +36,7 @@ class EventfulDisk final : public FaultyDisk {
   std::int64_t syncs_ = 0;
 };
 
-/// How many lines a run writes to its journal.
+/// The length of the journal of one run.
 std::int64_t lines_of_a_run(const std::string& method) {
   const Trial trial(method);
   EventfulDisk disk(-1, [] {});

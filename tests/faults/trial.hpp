@@ -37,7 +37,7 @@ class Trial {
   Words report() const;
   /// On the rows, with a journal and a report; by dp-gd, whose noise is found at once.
   Words audit_in_one_run() const;
-  /// On made-up rows, with the scores so far in a file that it goes on from.
+  /// On made-up rows, with the scores so far in a file that it resumes from.
   Words audit(int runs) const;
   std::string file(const std::string& name) const { return dir_.file(name); }
   std::string folder() const { return dir_.file(""); }

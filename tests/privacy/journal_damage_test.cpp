@@ -122,7 +122,7 @@ TEST_F(DamagedJournal, AMissingLineIsNoticedWhereTheRestContradictsIt) {
   }
 }
 
-// Lines say whose they are: without its opening line a second run is not taken for the first, even
+// Lines say whose they are: a second run without its opening line is not taken for the first, even
 // if that was killed and has no closing line.
 TEST_F(DamagedJournal, ALostOpeningLineAfterAKilledRunIsNoticed) {
   std::vector<std::string> lines;

@@ -55,7 +55,7 @@ TEST(Together, GaussianRunsAreOneGaussian) {
   EXPECT_EQ(total->paid, 2);
   const double s = 6 / std::sqrt(4.0), t = 8 / std::sqrt(9.0);
   EXPECT_NEAR(total->epsilon, epsilon_of(1 / std::sqrt(1 / (s * s) + 1 / (t * t)), 1e-6), 1e-9);
-  // More than the dearer one alone, less than the sum.
+  // More than the more expensive one alone, less than the sum.
   EXPECT_GT(total->epsilon, std::max(epsilon_of(s, 1e-6), epsilon_of(t, 1e-6)));
   EXPECT_LT(total->epsilon, epsilon_of(s, 1e-6) + epsilon_of(t, 1e-6));
 }

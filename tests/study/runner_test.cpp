@@ -55,7 +55,7 @@ printed = { objective = [0.6, 0.5, 0.4, 0.3], passes = 20 }
 [data.digits]
 kind = "idx"
 train = "no-images,no-labels"
-about = "not at hand"
+about = "missing"
 [[cell]]
 row = "CNN | DP-SGD"
 data = "digits"
@@ -114,7 +114,7 @@ TEST(Runner, FillsEveryCellWithWhatWasRunAndWhatItCosts) {
   EXPECT_LE(cell->best->epsilon, 1);
   EXPECT_GT(cell->best->epsilon, 0.99);
   EXPECT_FALSE(cell->best->curve.empty());
-  // Images that are not at hand are said to be missing.
+  // A cell whose images are missing says so.
   const CellResult* network = results->find(key_of(spec.cells[4]));
   ASSERT_TRUE(network && network->best);
   EXPECT_THAT(network->best->missing, HasSubstr("no-images"));

@@ -43,7 +43,7 @@ inline double kolmogorov_critical(std::size_t n, double alpha = kFalseAlarm) {
   return std::sqrt(std::log(2 / alpha) / (2 * static_cast<double>(n)));
 }
 
-/// Pearson's statistic of observed against expected counts (expected at least 100 a cell).
+/// Pearson's statistic of observed against expected counts (expected at least 100 per cell).
 inline double chi_square(const std::vector<std::int64_t>& observed,
                          const std::vector<double>& expected) {
   double statistic = 0;

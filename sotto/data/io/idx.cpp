@@ -44,7 +44,7 @@ Expected<Dataset> read_idx(const std::string& images_path,
                            const std::string& labels_path,
                            const ReadOptions& options) {
   SOTTO_TRY(check_options(options));
-  std::vector<std::string> convention;  // MNIST's and its kin's: ten classes
+  std::vector<std::string> convention;  // of MNIST and sets like it: ten classes
   if (options.labels == LabelKind::kMulticlass)
     for (int c = 0; c < 10; ++c) convention.push_back(std::to_string(c));
   SOTTO_ASSIGN(const LabelMap label_of, LabelMap::make(options, convention, labels_path));

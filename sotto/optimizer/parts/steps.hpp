@@ -60,10 +60,10 @@ class Steps {
 
   /// Whether there is another step to make.
   bool next() const { return !ended_ && made_ < planned_; }
-  /// The steps that were made, which is the number of the one at hand, counted from 0.
+  /// The steps that were made, which is the number of the current one, counted from 0.
   std::int64_t made() const { return made_; }
 
-  /// An answer that the step at hand needs. None if the budget refused it, which ends the run: that
+  /// An answer that the current step needs. None if the budget refused it, which ends the run: that
   /// of a filter, or of a plan of which some steps had to be paid for twice.
   template <class T>
   Expected<std::optional<T>> unless_spent(Expected<T> answer) {
@@ -74,7 +74,7 @@ class Steps {
     return granted;
   }
 
-  /// The step at hand is made, and all of the state that it changes is in place. Asks the observer
+  /// The current step is made, and all of the state that it changes is in place. Asks the observer
   /// whether to go on; after the last step it is too late for a no.
   void finish(double step_size, double gradient_norm, const Vector* iterate) {
     ++made_;
@@ -82,7 +82,7 @@ class Steps {
     if (!on && made_ < planned_) end(StopReason::kStoppedEarly);
   }
 
-  /// There is no further step; nor the one at hand, unless it `is_made`.
+  /// There is no further step; nor the current one, unless it `is_made`.
   void end(StopReason why, bool is_made = false) {
     made_ += is_made ? 1 : 0;
     why_ = why;

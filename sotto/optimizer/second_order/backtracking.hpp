@@ -4,7 +4,7 @@
 
 namespace sotto {
 
-// The step lengths of opt and its kin, with the constants of the authors' public script (the
+// The step lengths of the opt family, with the constants of the authors' public script (the
 // repository cyugao/dp-opt at commit 1d94a50; the poster [GW23] names the sparse vector technique
 // and prints neither lengths nor constants).
 //

@@ -16,7 +16,7 @@
 // Source      [GW23], a poster, with step sizes from its authors' script (opt family); [WCX19]
 //             (dp-gd-sosp)
 // Differs     noise follows the gradient's size under a filter, instead of being fixed for T
-//             steps; tests by confidence bounds; constants of the loss at hand (G = R²/4 for
+//             steps; tests by confidence bounds; constants of the loss itself (G = R²/4 for
 //             logistic), not 1; the gap at w_0 from public facts, or from a charged value with a
 //             one-sided bound; line search also by the exponential mechanism; Lanczos with a number
 //             of products fixed in advance, whose error counts in the tests; mini-batch noise is

@@ -77,8 +77,8 @@ double Scout::finest() const {
          std::sqrt(static_cast<double>(problem_.dimension));
 }
 
-/// A full or fixed-size batch's terms are replaced by each other; in a Poisson one a unit also
-/// comes and goes.
+/// Neighbours' full or fixed-size batches differ by replacing a term. Their Poisson batches also
+/// differ by adding or removing one.
 bool Scout::by_diameter(const Sampling& sampling) const {
   return problem_.relation == Relation::kReplaceOne &&
          (sampling.rate >= 1 || sampling.kind == Sampling::Kind::kFixedSize);

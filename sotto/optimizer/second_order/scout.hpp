@@ -23,7 +23,7 @@ struct Look {
   std::optional<Matrix> hessian;
   std::optional<SymmetricEigen> eigen;  ///< of the Hessian, once somebody asked
   double hessian_sigma = 0;
-  bool limited = false;  ///< finer noise is not to be had on this batch
+  bool limited = false;  ///< this batch gives no finer noise
 };
 
 /// A released Hessian, with the regularizer's added.

@@ -12,8 +12,8 @@
 
 namespace sotto {
 
-// What the searches for second-order points share: dp-tr and its kin (trust_region_search.hpp),
-// opt and its kin (descent_search.hpp). A point is an (eps_g, eps_H)-second-order point if
+// What the searches for second-order points share: the dp-tr family (trust_region_search.hpp) and
+// the opt family (descent_search.hpp). A point is an (eps_g, eps_H)-second-order point if
 // |grad F(w)| <= eps_g and the smallest eigenvalue of the Hessian is at least -eps_H.
 
 /// w_0: 0, or N(0, I) from a public seed.

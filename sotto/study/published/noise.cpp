@@ -118,7 +118,7 @@ PublishedNoise adp21(const NoiseFacts& f) {
 
 namespace {
 
-/// A search's fixed noise at the paper's n, told to search.hpp for the n at hand.
+/// A search's fixed noise at the paper's n, told to search.hpp for the n of the run.
 struct SearchNoise {
   double gradient = 0;         ///< standard deviation on the mean over 2G/m, m: n or the batch
   double hessian = 0;          ///< standard deviation of every entry of the mean
