@@ -11,7 +11,7 @@
 namespace sotto {
 namespace {
 
-constexpr int kCandidates = 60;
+constexpr int kQuantiles = 60;
 
 std::vector<double> sorted(std::span<const double> scores) {
   std::vector<double> result(scores.begin(), scores.end());
@@ -84,9 +84,9 @@ class Chooser {
       }
     };
     const auto last = static_cast<double>(all.size() - 1);
-    for (int k = 0; k <= kCandidates; ++k) {
+    for (int k = 0; k <= kQuantiles; ++k) {
       // Denser towards both ends, where rare events decide; above and from each score, for ties.
-      const double share = 0.5 - 0.5 * std::cos(M_PI * k / kCandidates);
+      const double share = 0.5 - 0.5 * std::cos(M_PI * k / kQuantiles);
       const double score = all[static_cast<std::size_t>(std::llround(share * last))];
       consider(score);
       consider(std::nextafter(score, -std::numeric_limits<double>::infinity()));

@@ -13,19 +13,16 @@ namespace {
 
 constexpr std::int64_t kMaxPixels = std::int64_t{1} << 30;
 
-tl::unexpected<Error> bad(const InputFile& file, const std::string& text) {
-  return fail(ErrorKind::kBadData, fmt::format("{}: {}", file.path(), text));
-}
-
 /// The extents in the header: 0, 0, element type, number of dimensions, then 4 bytes each.
-Expected<std::vector<std::int64_t>> read_header(InputFile& file) {
+Expected<std::vector<std::int64_t>> read_extents(InputFile& file) {
   SOTTO_ASSIGN(const std::string magic, read_exactly(file, 4, "header"));
   if (magic[0] != 0 || magic[1] != 0)
-    return bad(file, "this is not an IDX file: it does not begin with two zero bytes.");
-  if (magic[2] != 8) return bad(file, "the element type is not supported: IDX data must be bytes.");
+    return bad_file(file, "this is not an IDX file: it does not begin with two zero bytes.");
+  if (magic[2] != 8)
+    return bad_file(file, "the element type is not supported: IDX data must be bytes.");
   const auto dimensions = static_cast<unsigned char>(magic[3]);
   if (dimensions < 1 || dimensions > 8)
-    return bad(file, "the header is damaged: it announces no or too many dimensions.");
+    return bad_file(file, "the header is damaged: it announces no or too many dimensions.");
   SOTTO_ASSIGN(const std::string extents,
                read_exactly(file, std::size_t{4} * dimensions, "header"));
   std::vector<std::int64_t> shape;
@@ -49,26 +46,26 @@ Expected<Dataset> read_idx(const std::string& images_path,
     for (int c = 0; c < 10; ++c) convention.push_back(std::to_string(c));
   SOTTO_ASSIGN(const LabelMap label_of, LabelMap::make(options, convention, labels_path));
   SOTTO_ASSIGN(InputFile images, InputFile::open(images_path, false, options.limits));
-  SOTTO_ASSIGN(const auto shape, read_header(images));
+  SOTTO_ASSIGN(const auto shape, read_extents(images));
   SOTTO_ASSIGN(InputFile label_file, InputFile::open(labels_path, false, options.limits));
-  SOTTO_ASSIGN(const auto label_shape, read_header(label_file));
-  if (label_shape.size() != 1) return bad(label_file, "labels must have one dimension.");
+  SOTTO_ASSIGN(const auto label_shape, read_extents(label_file));
+  if (label_shape.size() != 1) return bad_file(label_file, "labels must have one dimension.");
   const std::int64_t rows = shape[0];
   std::int64_t pixels = 1;
   for (std::size_t i = 1; i < shape.size(); ++i) {
     if (shape[i] < 1 || pixels > kMaxPixels / shape[i])
-      return bad(images, "the header is damaged: it announces empty or far too large images.");
+      return bad_file(images, "the header is damaged: it announces empty or far too large images.");
     pixels *= shape[i];
   }
   const bool may_be_empty = options.misfits == Misfits::kNull;
-  if (rows < 1 && !may_be_empty) return bad(images, "the file has no rows.");
+  if (rows < 1 && !may_be_empty) return bad_file(images, "the file has no rows.");
   SOTTO_TRY(check_dim(options, pixels, images_path));
   if (label_shape[0] != rows)
-    return bad(images,
-               fmt::format("the numbers of rows differ: {} here, {} labels in {}.",
-                           rows,
-                           label_shape[0],
-                           labels_path));
+    return bad_file(images,
+                    fmt::format("the numbers of rows differ: {} here, {} labels in {}.",
+                                rows,
+                                label_shape[0],
+                                labels_path));
   // Room grows with what is read: a damaged header must not claim memory.
   constexpr std::int64_t kBlock = 1 << 20;
   std::string labels;

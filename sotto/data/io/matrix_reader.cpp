@@ -15,15 +15,18 @@ constexpr std::int64_t kPieces = 16;
 
 }  // namespace
 
+tl::unexpected<Error> bad_file(const InputFile& file, const std::string& text) {
+  return fail(ErrorKind::kBadData, fmt::format("{}: {}", file.path(), text));
+}
+
 Expected<std::string> read_exactly(InputFile& file, std::size_t bytes, const char* what) {
   std::string data(bytes, '\0');
   SOTTO_ASSIGN(const std::size_t got, file.read(data));
   if (got != bytes)
-    return fail(ErrorKind::kBadData,
-                fmt::format("{}: the file ends too early (truncated) in its {}. Fetch or write it "
-                            "again.",
-                            file.path(),
-                            what));
+    return bad_file(
+        file,
+        fmt::format("the file ends too early (truncated) in its {}. Fetch or write it again.",
+                    what));
   return data;
 }
 
@@ -31,8 +34,7 @@ Expected<void> expect_end(InputFile& file) {
   char next = 0;
   SOTTO_ASSIGN(const std::size_t got, file.read({&next, 1}));
   if (got == 0) return {};
-  return fail(ErrorKind::kBadData,
-              file.path() + ": the file goes on after the last value that its header announces.");
+  return bad_file(file, "the file goes on after the last value that its header announces.");
 }
 
 Expected<void> read_matrix(
@@ -46,12 +48,10 @@ Expected<void> read_matrix(
     TableBuilder& builder,
     Refusals& refusals) {
   const auto cut_short = [&] {
-    return fail(
-        ErrorKind::kBadData,
-        fmt::format("{}: the file ends too early (truncated): its header announces {} rows. "
-                    "Fetch or write it again.",
-                    file.path(),
-                    rows));
+    return bad_file(file,
+                    fmt::format("the file ends too early (truncated): its header announces {} "
+                                "rows. Fetch or write it again.",
+                                rows));
   };
   // Before memory is claimed for a damaged header's sake: gzip never shrinks by more than 1032.
   const double most = static_cast<double>(file.file_size()) * (file.compressed() ? 1040 : 1);

@@ -26,6 +26,9 @@ Expected<void> read_matrix(
     TableBuilder& builder,
     Refusals& refusals);
 
+/// kBadData, with the file's name before the text.
+tl::unexpected<Error> bad_file(const InputFile& file, const std::string& text);
+
 /// Fails with kBadData unless the file ends here.
 Expected<void> expect_end(InputFile& file);
 

@@ -45,14 +45,10 @@ constexpr ElementType kTypes[] = {{"<f4", 4, load<float>},
                                   {"<i8", 8, load<std::int64_t>},
                                   {"<u8", 8, load<std::uint64_t>}};
 
-struct Header {
+struct NpyHeader {
   const ElementType* type = nullptr;
   std::vector<std::int64_t> shape;
 };
-
-tl::unexpected<Error> bad(const InputFile& file, const std::string& text) {
-  return fail(ErrorKind::kBadData, fmt::format("{}: {}", file.path(), text));
-}
 
 /// What stands after `'key':` in the header's dictionary.
 std::string_view value_of(std::string_view dictionary, std::string_view key) {
@@ -82,37 +78,39 @@ std::vector<std::int64_t> parse_shape(std::string_view text) {
   return shape;
 }
 
-Expected<Header> read_header(InputFile& file) {
+Expected<NpyHeader> read_npy_header(InputFile& file) {
   SOTTO_ASSIGN(const std::string start, read_exactly(file, 8, "header"));
   if (!start.starts_with(kMagic))
-    return bad(file, "this is not a .npy file: it does not begin with the NumPy mark.");
+    return bad_file(file, "this is not a .npy file: it does not begin with the NumPy mark.");
   const auto version = static_cast<unsigned char>(start[6]);
   if (version < 1 || version > 3)
-    return bad(file, fmt::format(".npy version {} is not known; save the array again.", version));
+    return bad_file(file,
+                    fmt::format(".npy version {} is not known; save the array again.", version));
   SOTTO_ASSIGN(const std::string size, read_exactly(file, version == 1 ? 2 : 4, "header"));
   std::size_t length = 0;
   for (std::size_t i = size.size(); i-- > 0;)
     length = length << 8 | static_cast<unsigned char>(size[i]);
-  if (length > kMaxHeader) return bad(file, "the header is damaged: it claims to be very long.");
+  if (length > kMaxHeader)
+    return bad_file(file, "the header is damaged: it claims to be very long.");
   SOTTO_ASSIGN(const std::string dictionary, read_exactly(file, length, "header"));
 
   if (value_of(dictionary, "fortran_order").starts_with("True"))
-    return bad(file,
-               "the array is in Fortran order. Save it in C order: "
-               "numpy.save(path, numpy.ascontiguousarray(x)).");
-  Header header;
+    return bad_file(file,
+                    "the array is in Fortran order. Save it in C order: "
+                    "numpy.save(path, numpy.ascontiguousarray(x)).");
+  NpyHeader header;
   const std::string_view descr = value_of(dictionary, "descr");
   for (const ElementType& type : kTypes)
     if (descr.starts_with(fmt::format("'{}'", type.name))) header.type = &type;
   if (header.type == nullptr)
-    return bad(file,
-               "the element type is not supported. Use float32, float64, bool or integers, "
-               "little-endian: x.astype('float32').");
+    return bad_file(file,
+                    "the element type is not supported. Use float32, float64, bool or integers, "
+                    "little-endian: x.astype('float32').");
   header.shape = parse_shape(value_of(dictionary, "shape"));
   std::int64_t elements = 1;
   for (const std::int64_t extent : header.shape) {
     if (extent > 0 && elements > kMaxElements / extent)
-      return bad(file, "the header announces an array that is too large.");
+      return bad_file(file, "the header announces an array that is too large.");
     elements *= extent;
   }
   return header;
@@ -120,10 +118,10 @@ Expected<Header> read_header(InputFile& file) {
 
 Expected<std::vector<double>> read_labels(const std::string& path, const InputLimits& limits) {
   SOTTO_ASSIGN(InputFile file, InputFile::open(path, false, limits));
-  SOTTO_ASSIGN(const Header header, read_header(file));
+  SOTTO_ASSIGN(const NpyHeader header, read_npy_header(file));
   const bool column = header.shape.size() == 2 && header.shape[1] == 1;
   if (header.shape.size() != 1 && !column)
-    return bad(file, "labels must be an array of one dimension, one number per row.");
+    return bad_file(file, "labels must be an array of one dimension, one number per row.");
   // Room grows with what is read: a damaged header must not claim memory.
   constexpr std::int64_t kBlock = 1 << 16;
   std::vector<double> labels;
@@ -170,7 +168,7 @@ Expected<Dataset> read_npy(const std::string& features_path,
   SOTTO_TRY(check_options(options));
   SOTTO_ASSIGN(const LabelMap label_of, LabelMap::make(options, {}, labels_path));
   SOTTO_ASSIGN(InputFile file, InputFile::open(features_path, false, options.limits));
-  SOTTO_ASSIGN(const Header header, read_header(file));
+  SOTTO_ASSIGN(const NpyHeader header, read_npy_header(file));
   std::int64_t dim = 1;
   for (std::size_t i = 1; i < header.shape.size(); ++i)
     dim = dim < 1 || header.shape[i] < 1 || header.shape[i] > (1 << 30) / dim
@@ -178,18 +176,19 @@ Expected<Dataset> read_npy(const std::string& features_path,
               : dim * header.shape[i];
   const std::int64_t least_rows = options.misfits == Misfits::kNull ? 0 : 1;
   if (header.shape.size() < 2 || header.shape.size() > 4 || header.shape[0] < least_rows || dim < 1)
-    return bad(file,
-               "features must be an array of two dimensions, rows x features, or images, rows x "
-               "channels x height x width, not empty.");
+    return bad_file(
+        file,
+        "features must be an array of two dimensions, rows x features, or images, rows x "
+        "channels x height x width, not empty.");
   SOTTO_TRY(check_dim(options, dim, features_path));
   const std::int64_t rows = header.shape[0];
   SOTTO_ASSIGN(const std::vector<double> labels, read_labels(labels_path, options.limits));
   if (std::ssize(labels) != rows)
-    return bad(file,
-               fmt::format("the numbers of rows differ: {} here, {} labels in {}.",
-                           rows,
-                           labels.size(),
-                           labels_path));
+    return bad_file(file,
+                    fmt::format("the numbers of rows differ: {} here, {} labels in {}.",
+                                rows,
+                                labels.size(),
+                                labels_path));
   const bool sparse = options.layout == Layout::kSparse;
   const ElementType type = *header.type;
   TableBuilder builder(dim, sparse, {options.row_norm, options.bias});

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kMostNoisyMax = 1 << 19;
 constexpr std::int64_t kMostCoordinates = 1 << 25;
 
-OptionTable<FrankWolfeOptions> option_table(bool selection) {
+OptionTable<FrankWolfeOptions> frank_wolfe_options(bool selection) {
   OptionTable<FrankWolfeOptions> table;
   table.integer("steps", &FrankWolfeOptions::steps, "number of steps T")
       .range(1, 10'000'000)
@@ -102,11 +102,11 @@ double single_step_error(const FrankWolfeOptions& options,
          std::log(std::max(vertices, 2.0)) / theory.n;
 }
 
-Expected<ConfiguredMethod> configure(bool selection,
-                                     const GivenOptions& given,
-                                     const PublicFacts& facts) {
+Expected<ConfiguredMethod> frank_wolfe(bool selection,
+                                       const GivenOptions& given,
+                                       const PublicFacts& facts) {
   const PublicProblem& problem = facts.problem;
-  const auto table = option_table(selection);
+  const auto table = frank_wolfe_options(selection);
   SOTTO_ASSIGN(FrankWolfeOptions asked, table.parse(given));
   if (!selection) asked.selection = Selection::kGaussian;
   SOTTO_TRY(require_bounded(problem, selection ? "dp-fw-l1" : "dp-fw-l2"));
@@ -169,7 +169,7 @@ Expected<ConfiguredMethod> configure(bool selection,
 std::vector<MethodInfo> frank_wolfe_methods() {
   const auto with_selection = [](bool selection) {
     return [selection](const GivenOptions& given, const PublicFacts& facts) {
-      return configure(selection, given, facts);
+      return frank_wolfe(selection, given, facts);
     };
   };
   return {{.name = "dp-fw-l2",
@@ -180,7 +180,7 @@ std::vector<MethodInfo> frank_wolfe_methods() {
            .is_private = true,
            .source = "[WX19]",
            .page = "dp-fw-l2",
-           .options = option_table(false).infos(),
+           .options = frank_wolfe_options(false).infos(),
            .configure = with_selection(false),
            .constraints = true},
           {.name = "dp-fw-l1",
@@ -191,7 +191,7 @@ std::vector<MethodInfo> frank_wolfe_methods() {
            .is_private = true,
            .source = "[WX19]",
            .page = "dp-fw-l1",
-           .options = option_table(true).infos(),
+           .options = frank_wolfe_options(true).infos(),
            .configure = with_selection(true),
            .constraints = true}};
 }

@@ -11,7 +11,7 @@
 namespace sotto {
 namespace {
 
-OptionTable<ProximalOptions> option_table(bool mirror) {
+OptionTable<ProximalOptions> proximal_options(bool mirror) {
   OptionTable<ProximalOptions> table;
   table.integer("steps", &ProximalOptions::steps, "number of steps T")
       .range(1, 10'000'000)
@@ -35,10 +35,10 @@ OptionTable<ProximalOptions> option_table(bool mirror) {
   return table;
 }
 
-Expected<ConfiguredMethod> configure(bool mirror,
-                                     const GivenOptions& given,
-                                     const PublicFacts& facts) {
-  const auto table = option_table(mirror);
+Expected<ConfiguredMethod> proximal(bool mirror,
+                                    const GivenOptions& given,
+                                    const PublicFacts& facts) {
+  const auto table = proximal_options(mirror);
   SOTTO_ASSIGN(ProximalOptions asked, table.parse(given));
   if (!mirror) asked.mirror = MirrorMap::kEuclidean;
   SOTTO_TRY(check(static_cast<const OutputOptions&>(asked), asked.steps));
@@ -124,7 +124,7 @@ Expected<OptimizerResult> ProximalDescent::run(Oracle& oracle,
 std::vector<MethodInfo> proximal_methods() {
   const auto with_map = [](bool mirror) {
     return [mirror](const GivenOptions& given, const PublicFacts& facts) {
-      return configure(mirror, given, facts);
+      return proximal(mirror, given, facts);
     };
   };
   return {{.name = "dp-pgd",
@@ -136,7 +136,7 @@ std::vector<MethodInfo> proximal_methods() {
            .is_private = true,
            .source = "[WX19]",
            .page = "dp-pgd",
-           .options = option_table(false).infos(),
+           .options = proximal_options(false).infos(),
            .configure = with_map(false),
            .constraints = true},
           {.name = "dp-pmd",
@@ -147,7 +147,7 @@ std::vector<MethodInfo> proximal_methods() {
            .is_private = true,
            .source = "[WX19]",
            .page = "dp-pmd",
-           .options = option_table(true).infos(),
+           .options = proximal_options(true).infos(),
            .configure = with_map(true),
            .constraints = true}};
 }

@@ -50,14 +50,14 @@ double most_coins(const Term& term, double log_share) {
   return high;
 }
 
-struct Split {
+struct Kinds {
   double pure = 0;       // the sum of the epsilons of pure releases
   bool sampled = false;  // some Gaussian is
   int kinds = 0;         // of sampled Gaussians
 };
 
-Split split(const CanonicalEvent& event) {
-  Split result;
+Kinds kinds_of(const CanonicalEvent& event) {
+  Kinds result;
   for (const Term& term : event.terms) {
     const auto n = static_cast<double>(term.count);
     switch (term.mechanism) {
@@ -109,7 +109,7 @@ double delta_of(double mu, double epsilon) {
 }  // namespace
 
 double coin_epsilon(const CanonicalEvent& event, double delta) {
-  const Split parts = split(event);
+  const Kinds parts = kinds_of(event);
   if (std::isinf(parts.pure)) return kInfinity;
   double best = epsilon_of(mu_of(event, -kInfinity), delta);
   if (parts.sampled) {
@@ -123,7 +123,7 @@ double coin_epsilon(const CanonicalEvent& event, double delta) {
 }
 
 double coin_delta(const CanonicalEvent& event, double epsilon) {
-  const Split parts = split(event);
+  const Kinds parts = kinds_of(event);
   const double left = epsilon * (1 - kMargin) - parts.pure;
   if (!(left >= 0)) return 1;
   double best = delta_of(mu_of(event, -kInfinity), left);
