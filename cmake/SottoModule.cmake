@@ -16,6 +16,7 @@ function(sotto_module name)
   target_include_directories(
     sotto_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                          $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  set_target_properties(sotto_${name} PROPERTIES UNITY_BUILD ${SOTTO_UNITY})
   target_compile_features(sotto_${name} PUBLIC cxx_std_20)
   list(TRANSFORM ARG_DEPENDS PREPEND sotto_)
   target_link_libraries(sotto_${name} PUBLIC ${ARG_DEPENDS} ${ARG_LINK})
