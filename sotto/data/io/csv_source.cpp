@@ -20,7 +20,8 @@ constexpr const char* kBadQuote =
 /// A line of separators is a row whose fields are all missing.
 bool is_row(std::string_view line, const Schema& schema) {
   if (!schema.comment.empty() && line.starts_with(schema.comment)) return false;
-  return line.find_first_not_of(blanks_beside(schema.separator)) != line.npos;
+  const auto is_blank = [&](char c) { return (c == ' ' || c == '\t') && c != schema.separator; };
+  return !std::all_of(line.begin(), line.end(), is_blank);
 }
 
 struct Header {
@@ -275,7 +276,7 @@ void CsvSource::parse_line(std::string_view line,
     return writer.end_null_row(encoder_->null_label());
   }
   const bool closed = splitter.split(line);
-  const auto& fields = splitter.fields();
+  const auto fields = splitter.fields();
   if (splitter.long_field()) return refuse_line(*splitter.long_field(), kFieldTooLong);
   if (!closed) return refuse_line(fields.size(), kBadQuote);
   if (fields.size() < columns_.count)
