@@ -9,10 +9,12 @@
 
 #include "sotto/data/load.hpp"
 #include "sotto/data/unit_names.hpp"
-#include "tests/data/data_test.hpp"
+#include "tests/data/support.hpp"
 
 namespace sotto {
 namespace {
+
+using test::row_of;
 
 class Places : public test::DataTest {};
 

@@ -57,6 +57,14 @@ bool may_be_missing(Schema::Kind kind) {
          kind == Schema::Kind::kIgnore;
 }
 
+/// Not the name itself: if the file has no header after all, this line is somebody's row.
+std::string place_of_nearest(const std::string& name, const std::vector<std::string>& names) {
+  const auto near = nearest(name, names);
+  if (!near) return "";
+  const auto place = std::find(names.begin(), names.end(), *near) - names.begin();
+  return fmt::format(", but column {} of it has nearly that name", place + 1);
+}
+
 /// `header`: where the names stand, for messages.
 Expected<CsvColumns> match_columns(const std::vector<std::string>& names,
                                    const std::string& header,
@@ -75,9 +83,10 @@ Expected<CsvColumns> match_columns(const std::vector<std::string>& names,
     }
     if (place == names.end())
       return bad(
-          fmt::format("the header has no column '{}', which the schema declares. Correct the "
+          fmt::format("the header has no column '{}', which the schema declares{}. Correct the "
                       "name in the schema, or header and separator under [file].",
-                      column.name));
+                      column.name,
+                      place_of_nearest(column.name, names)));
     if (std::find(place + 1, names.end(), column.name) != names.end())
       return bad(fmt::format("the header names column '{}' twice.", column.name));
     columns.fields.push_back(static_cast<std::size_t>(place - names.begin()));
