@@ -13,6 +13,7 @@
 #include "exit_codes.hpp"
 #include "printer.hpp"
 #include "sotto/core/directed_text.hpp"
+#include "sotto/core/file_identity.hpp"
 #include "sotto/core/option_names.hpp"
 #include "sotto/core/stop.hpp"
 #include "sotto/privacy/accountant.hpp"
@@ -175,7 +176,26 @@ Expected<void> price_run(const JournalRun& run, const Arguments& arguments, nloh
   return {};
 }
 
+/// A run that is counted twice costs more than it did.
+Expected<void> check_journals_differ(const std::vector<std::string>& journals) {
+  for (auto one = journals.begin(); one != journals.end(); ++one) {
+    SOTTO_ASSIGN(const auto here, identity_at(*one));
+    for (auto other = journals.begin(); here && other != one; ++other) {
+      SOTTO_ASSIGN(const auto there, identity_at(*other));
+      if (there && there->same_file(*here))
+        return fail(
+            ErrorKind::kUsage,
+            fmt::format(
+                "{} and {} are the same journal. Name it once: its runs were paid for once.",
+                *other,
+                *one));
+    }
+  }
+  return {};
+}
+
 Expected<int> account_journals(const Arguments& arguments) {
+  SOTTO_TRY(check_journals_differ(arguments.journals));
   SOTTO_ASSIGN(const std::string key, read_journal_key(arguments.journal_key));
   std::vector<JournalRun> all;
   nlohmann::json list = nlohmann::json::array();

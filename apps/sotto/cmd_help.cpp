@@ -44,17 +44,29 @@ Expected<void> write_all(const Verb& program, const std::string& share) {
   return write_completion("fish", "fish/vendor_completions.d", "sotto.fish");
 }
 
+/// What `sotto VERB --method NAME --help` says.
+int help_with(Verb& app, std::vector<std::string> words, const std::string& method) {
+  words.insert(words.end(), {"--method", method, "--help"});
+  const auto answer = app.parse(words);
+  if (!answer) return kInternalError;  // help is always an answer
+  print_text(answer->output);
+  say_text(answer->message);
+  return answer->asked ? kSuccess : kUsage;
+}
+
 }  // namespace
 
 Action add_help(Verb& app) {
   auto* verb = app.add_subcommand("help", "what a verb does, with its options");
   struct Arguments {
     std::vector<std::string> words;
+    std::string method;
     bool man = false;
     std::string share;
   };
   auto arguments = std::make_shared<Arguments>();
   verb->add_words("VERB", arguments->words, "e.g. train, or data fetch");
+  verb->add_word("--method", arguments->method, "with the options of this method");
   verb->add_flag("--man", arguments->man, "as a man page (troff), with the options of all methods");
   verb->add_folder("--share",
                    arguments->share,
@@ -64,6 +76,7 @@ Action add_help(Verb& app) {
   verb->offer("VERB", std::move(names));
   verb->footer(R"(
   sotto help data fetch
+  sotto help train --method dp-sgd
   sotto help --man train | man -l -)");
   return [arguments, &app]() -> Expected<int> {
     if (!arguments->share.empty()) {
@@ -71,6 +84,7 @@ Action add_help(Verb& app) {
       return kSuccess;
     }
     SOTTO_ASSIGN(const Verb* meant, app.find(arguments->words));
+    if (!arguments->method.empty()) return help_with(app, arguments->words, arguments->method);
     if (arguments->man) {
       print_text(man_page(*meant));
       return kSuccess;

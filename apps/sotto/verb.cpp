@@ -282,6 +282,26 @@ Error Verb::mistake(const std::vector<std::string>& words, const std::string& to
           fmt::format("{} needs a verb: {}.", verb.spoken(), fmt::join(known, ", "))};
 }
 
+std::optional<std::string> Verb::needs() const {
+  const Verb& verb = given();
+  std::vector<std::string> missing;
+  std::string places;
+  for (const CLI::Option* option : std::as_const(*verb.parser_).get_options()) {
+    if (!option->get_required()) continue;
+    if (option->get_positional()) places += " " + option->get_name();
+    if (option->count() == 0) missing.push_back(option->get_name());
+  }
+  if (missing.empty()) return std::nullopt;
+  const std::string last = missing.back();
+  missing.pop_back();
+  return fmt::format("{} needs {}{}{}{}",
+                     verb.spoken(),
+                     fmt::join(missing, ", "),
+                     missing.empty() ? "" : " and ",
+                     last,
+                     places.empty() ? "." : ": " + verb.path() + " [OPTIONS]" + places);
+}
+
 Verb::Answer Verb::refuse(const Error& error) const {
   return {false,
           "",
@@ -311,6 +331,8 @@ std::optional<Verb::Answer> Verb::parse_or_throw(const std::vector<std::string>&
     return text ? Answer{true, *text, ""} : refuse(text.error());
   } catch (const CLI::CallForVersion& version) {
     return Answer{true, std::string(version.what()) + "\n", ""};
+  } catch (const CLI::RequiredError& error) {
+    return refuse(mistake(words, needs().value_or(error.what())));
   } catch (const CLI::ParseError& error) {
     return refuse(mistake(words, error.what()));
   }

@@ -185,6 +185,8 @@ class Verb {
   Answer refuse(const Error& error) const;
   /// kUsage if an option took the next one for its value, or has an empty one.
   Expected<void> check_values(const std::vector<std::string>& words) const;
+  /// What is missing of what the verb requires, and how it is typed; nothing if all is there.
+  std::optional<std::string> needs() const;
   Error mistake(const std::vector<std::string>& words, const std::string& told) const;
   Option add_number(const std::string& names, Number variable, const std::string& help);
   void collect(std::vector<NamedPath>& read, std::vector<NamedPath>& written) const;

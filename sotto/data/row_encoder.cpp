@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "sotto/data/io/numbers.hpp"
 
@@ -18,24 +17,8 @@ double number_in(std::string_view field) {
   return !field.empty() && parse_number(field.data(), end, value) == end ? value : NAN;
 }
 
-template <class T>
-std::uint64_t bytes_at(const char* place) {
-  T bytes;
-  std::memcpy(&bytes, place, sizeof bytes);
-  return bytes;
-}
-
-/// The first eight bytes of a text. Of a shorter one its first and its last bytes, which overlap:
-/// another number for every text of the same length, without a loop.
-std::uint64_t head_of(std::string_view text) {
-  const char* begin = text.data();
-  const char* end = begin + text.size();
-  if (text.size() >= 8) return bytes_at<std::uint64_t>(begin);
-  if (text.size() >= 4)
-    return bytes_at<std::uint32_t>(begin) | bytes_at<std::uint32_t>(end - 4) << 32U;
-  if (text.size() >= 2)
-    return bytes_at<std::uint16_t>(begin) | bytes_at<std::uint16_t>(end - 2) << 16U;
-  return text.empty() ? 0 : static_cast<unsigned char>(*begin);
+std::uint64_t size_bit(std::string_view text) {
+  return std::uint64_t{1} << std::min<std::size_t>(text.size(), 63);
 }
 
 constexpr const char* kNotFinite = "is not a finite number";
@@ -59,60 +42,48 @@ class RowEncoder::Row {
   int last_group_ = -1;  // a group's columns follow each other
 };
 
-void RowEncoder::Spellings::add(const std::string& spelling, std::int32_t value) {
-  all_[spelling] = value;
-  if (all_.size() > kFew)
-    few_.clear();
-  else
-    few_.push_back({head_of(spelling), spelling, value});
-}
-
-std::int32_t RowEncoder::Spellings::find(std::string_view text) const {
-  const std::uint64_t head = head_of(text);
-  for (const Spelling& each : few_)
-    if (each.head == head && each.text.size() == text.size() &&
-        (text.size() <= sizeof head || each.text == text))
-      return each.value;
-  if (all_.size() <= kFew) return kNone;
-  const auto found = all_.find(text);
-  return found == all_.end() ? kNone : found->second;
-}
-
 RowEncoder::RowEncoder(const Schema& schema,
                        const std::vector<std::size_t>& fields,
                        bool multiclass,
                        Misfits misfits,
                        Demands demands)
-    : missing_(schema.missing),
-      label_(schema.label),
+    : label_(schema.label),
       signed_label_(schema.label == Schema::Label::kTwoClasses && !multiclass),
       misfits_(misfits),
       demands_all_(demands == Demands::kAll) {
+  for (const std::string& text : schema.missing) {
+    missing_.add(text, 0);
+    missing_sizes_ |= size_bit(text);
+  }
   std::int32_t feature = 0;
   for (std::size_t c = 0; c < schema.columns.size(); ++c) {
+    const Schema::Column& facts = schema.columns[c];
     Column column;
-    column.facts = schema.columns[c];
+    column.kind = facts.kind;
+    column.group = facts.group;
     column.field = fields[c];
+    column.min = facts.min;
+    column.max = facts.max;
+    column.filler = facts.filler;
+    column.name = facts.name;
     column.feature = feature;
     using Kind = Schema::Kind;
-    const Kind kind = column.facts.kind;
-    for (std::size_t v = 0; v < column.facts.values.size(); ++v)
-      for (const std::string& spelling : column.facts.values[v])
+    for (std::size_t v = 0; v < facts.values.size(); ++v)
+      for (const std::string& spelling : facts.values[v])
         column.lookup.add(spelling, static_cast<std::int32_t>(v));
-    if (kind == Kind::kNumeric || kind == Kind::kOneHot) ++feature;
-    if (kind == Kind::kCategorical)
-      feature += static_cast<std::int32_t>(column.facts.values.size());
-    if (column.facts.other) column.other = feature++;
-    if (column.facts.missing_indicator) column.indicator = feature++;
+    if (facts.kind == Kind::kNumeric || facts.kind == Kind::kOneHot) ++feature;
+    if (facts.kind == Kind::kCategorical) feature += static_cast<std::int32_t>(facts.values.size());
+    if (facts.other) column.other = feature++;
+    if (facts.missing_indicator) column.indicator = feature++;
     if (column.field == kNoField) continue;
-    if (kind == Kind::kUnit) unit_field_ = column.field;
-    if (kind == Kind::kLabel) label_column_ = columns_.size();
-    if (kind != Kind::kIgnore) columns_.push_back(std::move(column));
+    if (facts.kind == Kind::kUnit) unit_field_ = column.field;
+    if (facts.kind == Kind::kLabel) label_column_ = columns_.size();
+    if (facts.kind != Kind::kIgnore) columns_.push_back(std::move(column));
   }
 }
 
 bool RowEncoder::is_missing(std::string_view field) const {
-  return std::find(missing_.begin(), missing_.end(), field) != missing_.end();
+  return (missing_sizes_ & size_bit(field)) != 0 && missing_.find(field) != Spellings::kNone;
 }
 
 bool RowEncoder::lacks_label(const Column& column, std::span<const std::string_view> fields) const {
@@ -130,7 +101,8 @@ std::optional<std::string_view> RowEncoder::person_in(
 const char* RowEncoder::encode_numeric(const Column& column,
                                        std::string_view field,
                                        Row& row) const {
-  const auto& [min, max] = std::pair(column.facts.min, column.facts.max);
+  const double min = column.min;
+  const double max = column.max;
   bool missing = is_missing(field);
   double value = missing ? 0 : number_in(field);
   if (!std::isfinite(value)) {
@@ -138,9 +110,9 @@ const char* RowEncoder::encode_numeric(const Column& column,
     missing = true;
   }
   if (missing) {
-    if (!column.facts.filler && column.indicator < 0)
+    if (!column.filler && column.indicator < 0)
       return "is missing, and the schema says neither filler nor missing_indicator for it";
-    value = column.facts.filler.value_or(min);
+    value = column.filler.value_or(min);
   }
   row.set(column.feature, (std::clamp(value, min, max) - min) / (max - min));
   if (missing && column.indicator >= 0) row.set(column.indicator, 1);
@@ -163,7 +135,7 @@ const char* RowEncoder::encode_one_hot(const Column& column,
   const double value = number_in(field);
   if (value == 0) return nullptr;
   if (value != 1) return "must be 0 or 1: it is declared one-hot";
-  if (!row.claim(column.facts.group)) return "is a second 1 in its one-hot group";
+  if (!row.claim(column.group)) return "is a second 1 in its one-hot group";
   row.set(column.feature, 1);
   return nullptr;
 }
@@ -174,7 +146,7 @@ const char* RowEncoder::encode_label(const Column& column,
   if (label_ == Schema::Label::kNumeric) {
     const double value = number_in(field);
     if (!std::isfinite(value)) return kNotFinite;
-    label = static_cast<float>(std::clamp(value, column.facts.min, column.facts.max));
+    label = static_cast<float>(std::clamp(value, column.min, column.max));
     return nullptr;
   }
   const std::int32_t value = column.lookup.find(field);
@@ -196,7 +168,7 @@ RowEncoder::Fault RowEncoder::encode(std::span<const std::string_view> fields,
   for (const Column& column : columns_) {
     const std::string_view field = fields[column.field];
     const char* fault = nullptr;
-    switch (column.facts.kind) {
+    switch (column.kind) {
       case Schema::Kind::kNumeric:
         fault = encode_numeric(column, field, row);
         break;
@@ -218,7 +190,7 @@ RowEncoder::Fault RowEncoder::encode(std::span<const std::string_view> fields,
     }
     if (fault != nullptr) {
       writer.end_null_row(null_label(), person);
-      return {column.field, fmt::format("the value of '{}' {}", column.facts.name, fault)};
+      return {column.field, fmt::format("the value of '{}' {}", column.name, fault)};
     }
   }
   writer.end_row(label, person.value_or(std::string_view()));

@@ -6,12 +6,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
-#include "sotto/core/keyed_hash.hpp"
 #include "sotto/data/refusals.hpp"
 #include "sotto/data/schema.hpp"
+#include "sotto/data/spellings.hpp"
 #include "sotto/data/table.hpp"
 
 namespace sotto {
@@ -55,31 +54,19 @@ class RowEncoder {
   float null_label() const { return signed_label_ ? -1.0F : 0.0F; }
 
  private:
-  /// Which declared value a text is a spelling of.
-  class Spellings {
-   public:
-    void add(const std::string& spelling, std::int32_t value);
-    static constexpr std::int32_t kNone = -1;
-    /// kNone: of none. (An optional is returned through memory, which costs as much as the search.)
-    std::int32_t find(std::string_view text) const;
-
-   private:
-    struct Spelling {
-      std::uint64_t head = 0;  // texts of the same length are compared by it first
-      std::string text;
-      std::int32_t value = 0;
-    };
-    static constexpr std::size_t kFew = 16;  // so many are compared faster than one is hashed
-    std::vector<Spelling> few_;
-    std::unordered_map<std::string, std::int32_t, KeyedHash, std::equal_to<>> all_;
-  };
+  /// What a row needs of Schema::Column, so that all columns are in cache together.
   struct Column {
-    Schema::Column facts;
-    std::size_t field = 0;
+    Schema::Kind kind = Schema::Kind::kIgnore;
     std::int32_t feature = 0;     // the first one
     std::int32_t other = -1;      // the feature for unlisted values
     std::int32_t indicator = -1;  // the feature for missing values
+    int group = -1;
+    std::size_t field = 0;
+    double min = 0;
+    double max = 0;
+    std::optional<double> filler;
     Spellings lookup;
+    std::string name;
   };
   class Row;
 
@@ -91,7 +78,8 @@ class RowEncoder {
   const char* encode_label(const Column& column, std::string_view field, float& label) const;
 
   std::vector<Column> columns_;
-  std::vector<std::string> missing_;
+  Spellings missing_;
+  std::uint64_t missing_sizes_ = 0;  // a bit for each size of a text in missing_; the last: larger
   Schema::Label label_;
   bool signed_label_;
   Misfits misfits_;

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "sotto/core/file.hpp"
+#include "sotto/core/nearest.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/core/toml.hpp"
 #include "sotto/data/io/numbers.hpp"
@@ -292,7 +293,9 @@ Expected<void> SchemaReader::read_column(const toml::table& table) {
   const auto place = std::find(kinds.begin(), kinds.end(), kind);
   if (place == kinds.end())
     return error(table.contains("kind") ? table.get("kind")->source() : table.source(),
-                 fmt::format("a column's kind must be one of {}.", fmt::join(kinds, ", ")));
+                 fmt::format("a column's kind must be one of {}.{}",
+                             fmt::join(kinds, ", "),
+                             did_you_mean(kind, kinds)));
   Column column;
   column.kind = static_cast<Kind>(place - kinds.begin());
   if (table.contains("name") == table.contains("names"))

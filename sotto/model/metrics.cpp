@@ -7,6 +7,7 @@
 
 #include "sotto/core/check.hpp"
 #include "sotto/core/parallel.hpp"
+#include "sotto/core/sort_doubles.hpp"
 #include "sotto/model/evaluate.hpp"
 #include "sotto/model/model_json.hpp"
 #include "sotto/objective/glm.hpp"
@@ -116,23 +117,21 @@ std::vector<double> scores(const Table& table, const Vector& w) {
 }
 
 double area_under_roc(std::span<const double> scores, std::span<const float> labels) {
-  std::vector<std::pair<double, bool>> order(scores.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = {scores[i], labels[i] > 0};
-  std::sort(order.begin(), order.end());
-  double rank_sum = 0;  // of the positives; equal scores share their mean rank
-  double positives = 0;
-  for (std::size_t begin = 0; begin < order.size();) {
-    std::size_t end = begin;
-    double here = 0;
-    for (; end < order.size() && order[end].first == order[begin].first; ++end)
-      here += order[end].second ? 1 : 0;
-    rank_sum += here * (static_cast<double>(begin + 1 + end) / 2);
-    positives += here;
-    begin = end;
+  std::vector<double> positives, negatives;
+  for (std::size_t i = 0; i < scores.size(); ++i)
+    (labels[i] > 0 ? positives : negatives).push_back(scores[i]);
+  if (positives.empty() || negatives.empty()) return std::numeric_limits<double>::quiet_NaN();
+  sort_doubles(positives);
+  sort_doubles(negatives);
+  double wins = 0;  // pairs in which the positive one is higher, and half of the equal ones
+  auto below = negatives.begin();
+  auto equal = negatives.begin();  // the first that is higher
+  for (const double score : positives) {
+    while (below != negatives.end() && *below < score) ++below;
+    while (equal != negatives.end() && *equal <= score) ++equal;
+    wins += static_cast<double>((below - negatives.begin()) + (equal - negatives.begin())) / 2;
   }
-  const double negatives = static_cast<double>(order.size()) - positives;
-  if (positives == 0 || negatives == 0) return std::numeric_limits<double>::quiet_NaN();
-  return (rank_sum - positives * (positives + 1) / 2) / (positives * negatives);
+  return wins / (static_cast<double>(positives.size()) * static_cast<double>(negatives.size()));
 }
 
 Metrics evaluate(const Table& table,

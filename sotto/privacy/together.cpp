@@ -41,12 +41,13 @@ Expected<void> check_alike(const JournalRun& first, const JournalRun* told, cons
       [&](const JournalRun& from, const char* what, std::string_view one, std::string_view other) {
         return fail(
             ErrorKind::kUsage,
-            fmt::format("{} is {} {}, and {} {}: what they cost together can't be told. Price "
+            fmt::format("{} is {} {}, and {} {} {}: what they cost together can't be told. Price "
                         "them apart.",
                         from.where,
                         what,
                         one,
                         run.where,
+                        what,
                         other));
       };
   if (first.relation != run.relation)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +26,8 @@ struct Chart {
   bool log_y = false;
   std::vector<Series> series = {};
   bool log_x = false;
-  std::string note = {};  ///< a sentence below the title: how to read it
+  std::optional<double> most_y = {};  ///< no value can be larger, so no axis goes beyond it
+  std::string note = {};              ///< a sentence below the title: how to read it
 };
 
 /// Whether an axis can show the value.

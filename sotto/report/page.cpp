@@ -130,6 +130,7 @@ nlohmann::json to_json(const Chart& chart) {
   };
   if (chart.log_x) range("x_min", "x_max", log_x_range(chart));
   if (chart.log_y) range("y_min", "y_max", log_y_range(chart));
+  if (chart.most_y) json["y_most"] = *chart.most_y;
   return json;
 }
 
@@ -216,7 +217,8 @@ Page& Page::table(const std::vector<Column>& columns,
                   const Rows& rows,
                   const std::string& caption) {
   body_ += "<div class=\"scroll\" tabindex=\"0\"><table>\n";
-  if (!caption.empty()) body_ += fmt::format("<caption>{}</caption>\n", inline_html(caption));
+  if (!caption.empty())
+    body_ += fmt::format("<caption><span>{}</span></caption>\n", inline_html(caption));
   const auto align = [&](std::size_t k) { return columns[k].number ? " class=\"number\"" : ""; };
   body_ += "<thead><tr>";
   for (std::size_t k = 0; k < columns.size(); ++k)

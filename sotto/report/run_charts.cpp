@@ -108,6 +108,7 @@ Chart objective_chart(std::span<const ReportedRun> runs) {
 
 Chart accuracy_chart(std::span<const ReportedRun> runs) {
   Chart chart = empty_chart(runs, "Accuracy on public test rows", "accuracy, %");
+  chart.most_y = 100;
   for (const auto& run : runs) {
     Chart::Series accuracy{name_of(runs, run, "")};
     for (const auto& point : run.record.test_curve)

@@ -8,6 +8,7 @@
 
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/core/nearest.hpp"
 #include "sotto/model/model.hpp"
 #include "sotto/model/onnx/onnx.hpp"
 #include "sotto/objective/network/engine.hpp"
@@ -99,7 +100,16 @@ Expected<NamedNetwork> named_network(const NetworkOptions& options, bool regress
     named.features = builtin_features(options.model);
     return named;
   }
-  SOTTO_ASSIGN(named.from_file, read_layers(options, regression, named.notes));
+  auto layers = read_layers(options, regression, named.notes);
+  const bool looks_like_file = options.model.find_first_of("./") != std::string::npos;
+  if (!layers && layers.error().kind == ErrorKind::kIo && !looks_like_file)
+    return fail(ErrorKind::kUsage,
+                fmt::format("‘model’ is '{}', neither a file nor a built-in network.{} Built in "
+                            "are {} (any widths).",
+                            options.model,
+                            did_you_mean(options.model, builtin_networks()),
+                            fmt::join(builtin_networks(), ", ")));
+  SOTTO_ASSIGN(named.from_file, std::move(layers));
   named.loss = named.from_file->loss;
   named.features = named.from_file->input.size();
   if (named.loss == NetworkLoss::kSoftmax)

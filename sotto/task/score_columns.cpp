@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <iterator>
 
 #include "sotto/core/nearest.hpp"
 #include "sotto/data/io/csv_splitter.hpp"
@@ -16,7 +16,9 @@ namespace sotto {
 namespace {
 
 void append_number(std::string& line, double number) {
-  fmt::format_to(std::back_inserter(line), FMT_COMPILE(",{}"), number);
+  std::array<char, 32> text;  // a double has at most 24 characters
+  const char* end = fmt::format_to(text.data(), FMT_COMPILE("{}"), number);
+  line.append(std::string_view(text.data(), end));
 }
 
 Expected<void> check_numbers(const ScoreOptions& options, bool probabilities) {
@@ -138,13 +140,14 @@ void ScoreColumns::measure(std::span<const double> outputs, RowScore& score) con
 }
 
 void ScoreColumns::append(std::string& line, const RowScore& score) const {
-  if (!kind_.classes) {
-    fmt::format_to(std::back_inserter(line), FMT_COMPILE("{}"), score.shown);
-    return;
-  }
+  if (!kind_.classes) return append_number(line, score.shown);
   line += class_fields_[score.guess];
-  if (!all_probabilities_) return append_number(line, score.shown);
-  for (const double each : score.probabilities) append_number(line, each);
+  const auto add = [&](double number) {
+    line += ',';
+    append_number(line, number);
+  };
+  if (!all_probabilities_) return add(score.shown);
+  std::for_each(score.probabilities.begin(), score.probabilities.end(), add);
 }
 
 }  // namespace sotto

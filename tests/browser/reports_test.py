@@ -67,7 +67,16 @@ LOOK = """(() => {
     if (box.width > 0 && (box.right > innerWidth + 0.5 || box.left < -0.5))
       wide.push(element.tagName + "." + element.className + " " + box.left + ".." + box.right);
   }
+  // A caption is read before the table is scrolled.
+  for (const text of document.querySelectorAll(".scroll caption")) {
+    const seen = text.closest(".scroll").getBoundingClientRect();
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    for (const line of range.getClientRects())
+      if (line.right > seen.right + 0.5) wide.push("caption " + text.textContent.slice(0, 40));
+  }
   return {
+    shares: charts.filter(c => c.options.scales.y.title.text.endsWith("%")).map(c => c.scales.y.max),
     figures: document.querySelectorAll("figure.chart").length,
     series: charts.map(c => c.data.datasets.filter(d => !d.band).length),
     drawn: charts.map(c => c.getDatasetMeta(0).data.filter(p => !p.skip && isFinite(p.x) && isFinite(p.y)).length),
@@ -101,6 +110,7 @@ def problems(browser, path, width, dark, series):
     found += [f"chart {k} is blank" for k, n in enumerate(seen["drawn"]) if n < 2]
     found += [f"chart {k} has {n} colours only" for k, n in enumerate(seen["colours"]) if n < 4]
     found += [f"chart {k} is {w} x {h}" for k, (w, h) in enumerate(seen["sizes"]) if w < 250 or h < 180]
+    found += [f"an axis in % goes up to {most}" for most in seen["shares"] if most > 100]
     if seen["overflow"] > 0:
         found.append(f"{seen['overflow']} px wider than the window")
     found += ["sticks out: " + text for text in seen["wide"][:5]]

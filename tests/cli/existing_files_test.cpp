@@ -146,12 +146,28 @@ TEST_F(ExistingFiles, SeveralJournalsArePricedTogether) {
               Not(HasSubstr("together")));
 }
 
+// A shell's pattern may name it twice, and its runs were paid for once.
+TEST_F(ExistingFiles, AJournalThatIsNamedTwiceIsRefused) {
+  ASSERT_EQ(train({"--epsilon 1"}, "a.json").code, 0);
+  const std::string journal = dir_.file("a.json.journal");
+  const std::string link = dir_.file("link");
+  fs::create_symlink(journal, link);
+  for (const std::string& again : {journal, link}) {
+    const auto run = sotto({"account --journal", journal, again});
+    EXPECT_EQ(run.code, 2) << run.out;
+    EXPECT_EQ(run.out, "");
+    EXPECT_THAT(run.err, AllOf(HasSubstr("the same journal"), HasSubstr("Name it once")));
+  }
+}
+
 TEST_F(ExistingFiles, RunsUnderDifferentRelationsHaveNoTotal) {
   ASSERT_EQ(train({"--epsilon 1"}).code, 0);
   ASSERT_EQ(train({"--epsilon 1 --neighbours replace-one --again"}).code, 0);
   const auto text = sotto({"account --journal", dir_.file("model.json.journal")});
   EXPECT_EQ(text.code, 0);
   EXPECT_THAT(text.out, AllOf(HasSubstr("together: not told"), HasSubstr("replace-one")));
+  EXPECT_THAT(text.out, HasSubstr("is under zero-out, and "));
+  EXPECT_THAT(text.out, HasSubstr(" under replace-one: what they cost together can't be told"));
   const auto refused = train({"--epsilon 1"});
   EXPECT_THAT(refused.err, HasSubstr("already holds 2 runs. To pay again"));
 }

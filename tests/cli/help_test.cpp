@@ -83,6 +83,12 @@ INSTANTIATE_TEST_SUITE_P(
         // Not that --epsilon is missing.
         Mistyped{"required_option", "calibrate --epsilno 1 --delta 1e-5", "mean --epsilon?"},
         Mistyped{"option_of_subverb", "data info --shcema x y", "Did you mean --schema?"},
+        Mistyped{"no_files",
+                 "predict",
+                 "predict needs DATA, MODEL and OUTPUT: sotto predict [OPTIONS] DATA MODEL OUTPUT"},
+        Mistyped{"no_output", "predict a.csv m.json", "predict needs OUTPUT: sotto predict"},
+        Mistyped{"no_shell", "completion", "completion needs SHELL: sotto completion"},
+        Mistyped{"no_target", "calibrate", "calibrate needs --epsilon and --delta."},
         Mistyped{"too_many", "demo here", "demo takes no further argument, but is given 'here'"},
         Mistyped{"method", kPriced + "--method dp-gdd", "Did you mean 'dp-gd'?"},
         Mistyped{"methods_page", "methods dp-sdg", "Did you mean 'dp-sgd'?"},
@@ -91,6 +97,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "--sampling must be one of poisson|fixed_size, but is 'poison'. Did you mean "
                  "'poisson'?"},
         Mistyped{"relation", kPriced + "--neighbours replaceone", "Did you mean 'replace-one'?"},
+        Mistyped{"network", kPriced + "--model sofmax --method dp-sgd", "Did you mean 'softmax'?"},
+        Mistyped{"far_network", kPriced + "--model deep --method dp-sgd", "softmax, mlp:64,32"},
         Mistyped{"accountant", kPriced + "--accountant gausian", "Did you mean 'gaussian'?"},
         Mistyped{"loss", kPriced + "--loss hubber:2", "Did you mean 'huber'?"},
         Mistyped{"format", kPriced + "--format libsmv", "Did you mean 'libsvm'?"},
@@ -102,24 +110,40 @@ INSTANTIATE_TEST_SUITE_P(
         Mistyped{"shell", "completion fihs", "Did you mean 'fish'?"}),
     [](const auto& instance) { return instance.param.name; });
 
-/// The header of a file that has none after all is somebody's row.
+/// The header of a file that has none after all is somebody's row: the nearest of its names is told
+/// by its place.
 TEST(Mistyped, AHeaderIsNeverQuoted) {
   const TempDir dir;
-  const std::string schema = dir.write("schema.toml", R"(header = true
-[label]
-column = "label"
-positive = "sick"
-negative = "well"
+  const std::string schema = dir.write("schema.toml", R"([file]
+header = true
+[[column]]
+name = "sick"
+kind = "label"
+positive = "yes"
+negative = "no"
 [[column]]
 name = "weight"
 kind = "numeric"
 min = 0
 max = 200
 )");
-  const std::string rows = dir.write("rows.csv", "weigth,label\n70,sick\n60,well\n");
-  const auto run = sotto({"train --epsilon 1 --delta 1e-5 --schema", schema, rows, dir.file("m")});
-  EXPECT_NE(run.code, 0);
-  EXPECT_THAT(run.err, Not(HasSubstr("weigth")));
+  const auto train = [&](const std::string& header) {
+    const std::string rows = dir.write("rows.csv", header + "\n70,yes\n60,no\n");
+    return sotto({"train --epsilon 1 --delta 1e-5 --schema", schema, rows, dir.file("m")});
+  };
+  const auto near = train("weigth,sick");
+  EXPECT_EQ(near.code, 3);
+  EXPECT_THAT(near.err,
+              AllOf(HasSubstr("no column 'weight'"),
+                    HasSubstr("column 1 of it has nearly that name"),
+                    Not(HasSubstr("weigth"))));
+  const auto far = train("height,sick!");
+  EXPECT_EQ(far.code, 3);
+  EXPECT_THAT(far.err,
+              AllOf(HasSubstr("no column 'sick'"), HasSubstr("column 2 of it has nearly")));
+  const auto unlike = train("age,sick");
+  EXPECT_EQ(unlike.code, 3);
+  EXPECT_THAT(unlike.err, AllOf(HasSubstr("no column 'weight'"), Not(HasSubstr("nearly"))));
 }
 
 TEST(MethodOptions, OfAnotherMethodAreRefusedByName) {
@@ -145,6 +169,9 @@ TEST(Help, OfAVerbIsTheSameEitherWayAndEndsWithTheVerb) {
     EXPECT_THAT(asked.out.substr(asked.out.rfind("\n  -") + 1), HasSubstr("\n\n")) << path;
   }
   EXPECT_EQ(sotto({"help"}).out, sotto({"--help"}).out);
+  const auto without = sotto({"help predict --method dp-gd"});
+  EXPECT_EQ(without.code, 2);
+  EXPECT_THAT(without.err, HasSubstr("predict has no option --method"));
   EXPECT_THAT(sotto({"--help"}).out, HasSubstr("Start here"));
 }
 
@@ -177,6 +204,8 @@ TEST(Help, ShowsTheOptionsOfTheMethodThatIsNamed) {
     EXPECT_LT(std::count(common.out.begin(), common.out.end(), '\n'), 110) << verb;
     const auto one = sotto({verb, "--help --method dp-sgd"});
     EXPECT_EQ(one.out, sotto({verb, "--method=dp-sgd --help"}).out);
+    EXPECT_EQ(one.out, sotto({"help", verb, "--method dp-sgd"}).out);
+    EXPECT_THAT(sotto({"help", verb, "--method dp-sdg"}).err, HasSubstr("mean 'dp-sgd'?"));
     EXPECT_THAT(one.out,
                 AllOf(HasSubstr("Options of dp-sgd:"),
                       HasSubstr("\n  --expected-batch,--batch integer"),

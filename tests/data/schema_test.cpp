@@ -113,6 +113,7 @@ TEST(Schema, BadDeclarations) {
   refuse("column = 3", "needs columns");
   refuse("[[column]\n", "s.toml:1:");
   refuse_column("name='x'\nkind='number'\nmin=0\nmax=1", "kind must be one of numeric");
+  refuse_column("name='x'\nkind='categorial'\nvalues=['a']", "Did you mean 'categorical'?");
   refuse_column("kind='ignore'", "needs either name or names");
   refuse_column("name='x'\nnames=['z']\nkind='ignore'", "needs either name or names");
   refuse_column("name='x'\nkind='numeric'\nmin=2\nmax=2", "min must be less than max");

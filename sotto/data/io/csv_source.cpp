@@ -20,7 +20,8 @@ constexpr const char* kBadQuote =
 /// A line of separators is a row whose fields are all missing.
 bool is_row(std::string_view line, const Schema& schema) {
   if (!schema.comment.empty() && line.starts_with(schema.comment)) return false;
-  return line.find_first_not_of(blanks_beside(schema.separator)) != line.npos;
+  const auto is_blank = [&](char c) { return (c == ' ' || c == '\t') && c != schema.separator; };
+  return !std::all_of(line.begin(), line.end(), is_blank);
 }
 
 struct Header {
@@ -56,6 +57,14 @@ bool may_be_missing(Schema::Kind kind) {
          kind == Schema::Kind::kIgnore;
 }
 
+/// Not the name itself: if the file has no header after all, this line is somebody's row.
+std::string place_of_nearest(const std::string& name, const std::vector<std::string>& names) {
+  const auto near = nearest(name, names);
+  if (!near) return "";
+  const auto place = std::find(names.begin(), names.end(), *near) - names.begin();
+  return fmt::format(", but column {} of it has nearly that name", place + 1);
+}
+
 /// `header`: where the names stand, for messages.
 Expected<CsvColumns> match_columns(const std::vector<std::string>& names,
                                    const std::string& header,
@@ -74,9 +83,10 @@ Expected<CsvColumns> match_columns(const std::vector<std::string>& names,
     }
     if (place == names.end())
       return bad(
-          fmt::format("the header has no column '{}', which the schema declares. Correct the "
+          fmt::format("the header has no column '{}', which the schema declares{}. Correct the "
                       "name in the schema, or header and separator under [file].",
-                      column.name));
+                      column.name,
+                      place_of_nearest(column.name, names)));
     if (std::find(place + 1, names.end(), column.name) != names.end())
       return bad(fmt::format("the header names column '{}' twice.", column.name));
     columns.fields.push_back(static_cast<std::size_t>(place - names.begin()));
@@ -275,7 +285,7 @@ void CsvSource::parse_line(std::string_view line,
     return writer.end_null_row(encoder_->null_label());
   }
   const bool closed = splitter.split(line);
-  const auto& fields = splitter.fields();
+  const auto fields = splitter.fields();
   if (splitter.long_field()) return refuse_line(*splitter.long_field(), kFieldTooLong);
   if (!closed) return refuse_line(fields.size(), kBadQuote);
   if (fields.size() < columns_.count)

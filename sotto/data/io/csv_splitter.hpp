@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,20 +26,27 @@ class CsvSplitter {
   bool split(std::string_view line);
 
   /// Views of the line, or of what this object holds of it until the next split().
-  const std::vector<std::string_view>& fields() const { return fields_; }
+  std::span<const std::string_view> fields() const { return {room_.data(), count_}; }
   /// The first field that is too long.
   std::optional<std::size_t> long_field() const { return long_field_; }
 
  private:
+  /// False if there is a quote: fields() are then without meaning.
+  bool split_plain(std::string_view line);
+  bool split_quoted(std::string_view line);
+  /// Needs room. False after the last field that is looked at.
+  bool add(std::string_view field);
   /// Returns where the separator after the field is.
   std::optional<std::size_t> add_quoted(std::string_view line, std::size_t quote);
+  void make_room(std::size_t fields);
 
   char separator_;
   const char* blanks_;
   std::size_t most_;
   std::size_t longest_;
   std::optional<std::size_t> long_field_;
-  std::vector<std::string_view> fields_;
+  std::vector<std::string_view> room_;  // the first count_ are fields
+  std::size_t count_ = 0;
   std::string unquoted_;
 };
 

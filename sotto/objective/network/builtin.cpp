@@ -85,6 +85,13 @@ bool is_builtin_network(const std::string& name) {
   return name == "softmax" || name.starts_with(kMlp);
 }
 
+std::vector<std::string> builtin_networks() {
+  std::vector<std::string> names;
+  for (const auto& each : images()) names.emplace_back(each.name);
+  names.insert(names.end(), {"softmax", "mlp:64,32"});
+  return names;
+}
+
 std::int64_t builtin_features(const std::string& name) {
   for (const auto& each : images())
     if (name == each.name) return each.input.size();

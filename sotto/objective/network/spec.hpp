@@ -95,6 +95,8 @@ Expected<NetworkSpec> builtin_network(const std::string& name,
                                       std::int64_t features,
                                       std::int64_t classes);
 bool is_builtin_network(const std::string& name);
+/// Their names, with the widths of one mlp for all.
+std::vector<std::string> builtin_networks();
 /// The numbers of a row that a built-in network for images takes; 0 for any other name.
 std::int64_t builtin_features(const std::string& name);
 

@@ -23,8 +23,9 @@
     return null;
   }
 
-  const axis = (title, log, min, max) => ({
+  const axis = (title, log, min, max, most = Infinity) => ({
     min, max,
+    afterDataLimits: scale => { scale.max = Math.min(scale.max, most); },
     type: log ? "logarithmic" : "linear",
     title: { display: true, text: title },
     ticks: { maxRotation: 0, autoSkipPadding: 12, callback: log ? log_tick : short },
@@ -110,7 +111,7 @@
             },
           },
         },
-        scales: { x: axis(spec.x, spec.log_x, spec.x_min, spec.x_max), y: axis(spec.y, spec.log_y, spec.y_min, spec.y_max) },
+        scales: { x: axis(spec.x, spec.log_x, spec.x_min, spec.x_max), y: axis(spec.y, spec.log_y, spec.y_min, spec.y_max, spec.y_most) },
       },
     });
     legend(chart, spec, figures[i]);
