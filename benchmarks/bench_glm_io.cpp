@@ -209,6 +209,7 @@ void measure_train_memory(const std::string& data, const std::string& model, dou
                                 "1",
                                 "--delta",
                                 "1e-7",
+                                "--no-bias",  // the table is the file's
                                 "--row-norm",
                                 "1",
                                 "--steps",

@@ -39,6 +39,7 @@ target_sources(
       sotto/record/run_record.hpp
       sotto/report/report.hpp
       sotto/sotto.hpp
+      sotto/task/class_weights.hpp
       sotto/task/family.hpp
       sotto/task/task.hpp
       sotto/training/prepare.hpp

@@ -10,6 +10,7 @@ int main(int count, char** words) {
   sotto::TaskOptions what;
   what.rows.schema = words[1];
   what.rows.path = words[2];
+  what.rows.bias = true;  // an intercept, which the command adds unless told otherwise
   sotto::TrainOptions how;
   how.epsilon = 1;
   how.delta = 1e-6;

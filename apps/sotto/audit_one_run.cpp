@@ -26,6 +26,9 @@ void OneRunArguments::add_to(Verb& verb) {
       .show_default()
       .group("One run");
   verb.add_word("--loss", loss, "as in train").show_default().group("One run");
+  verb.add_list("--class-weight", class_weights, "as in train; also without --one-run")
+      .type_name("CLASS=W")
+      .group("One run");
   verb.add_word("--regularizer", regularizer, "as in train").show_default().group("One run");
   data.add_to(verb);
 }
@@ -41,10 +44,11 @@ constexpr const char* kNotCovered =
 Expected<Task> audited_task(const OneRunArguments& arguments) {
   TaskOptions options;
   SOTTO_ASSIGN(options.rows, arguments.data.load_options(arguments.data_path));
-  SOTTO_ASSIGN(options.loss, parse_loss(arguments.loss));
+  SOTTO_ASSIGN(options.network, arguments.network.options());
+  SOTTO_TRY(set_loss(options, arguments.loss));
+  SOTTO_ASSIGN(options.class_weights, parse_class_weights(arguments.class_weights));
   SOTTO_ASSIGN(options.regularizer, Regularizer::parse(arguments.regularizer));
   SOTTO_ASSIGN(options.relation, parse_relation(arguments.neighbours));
-  SOTTO_ASSIGN(options.network, arguments.network.options());
   SOTTO_ASSIGN(const MethodInfo* method, find_method(arguments.train.method));
   options.is_private = method->is_private;
   return Task::open(options);

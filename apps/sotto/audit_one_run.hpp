@@ -16,6 +16,7 @@ struct OneRunArguments {
   DataArguments data;
   NetworkArguments network;  ///< added by the verb: every audit has these
   std::string loss = "logistic";
+  std::string class_weights;
   std::string regularizer = "none";
   std::string neighbours = "zero-out";
   std::string report_path;  ///< empty: no report

@@ -50,11 +50,10 @@ struct Arguments {
 };
 
 /// On made-up inputs: of the built-in networks, those that take any number of features get few.
-Expected<AuditedNetwork> audited_network(const OneRunArguments& arguments) {
+Expected<AuditedNetwork> audited_network(const TaskOptions& task) {
   constexpr std::int64_t kFeatures = 10;
-  SOTTO_ASSIGN(const NetworkOptions network, arguments.network.options());
-  SOTTO_ASSIGN(const LossSpec loss, parse_loss(arguments.loss));
-  SOTTO_ASSIGN(const bool regression, predicts_numbers(loss));
+  const NetworkOptions& network = task.network;
+  SOTTO_ASSIGN(const bool regression, predicts_numbers(task.loss));
   SOTTO_ASSIGN(const NamedNetwork named, named_network(network, regression));
   const std::int64_t features = builtin_features(network.model);
   const std::int64_t classes = features > 0 ? 10 : 2;
@@ -63,6 +62,10 @@ Expected<AuditedNetwork> audited_network(const OneRunArguments& arguments) {
   SOTTO_ASSIGN(audited.spec,
                fitted_network(
                    network, named, features > 0 ? features : kFeatures, regression ? 0 : classes));
+  if (!task.class_weights.empty()) {
+    SOTTO_ASSIGN(audited.spec.class_weights,
+                 weights_by_class(task.class_weights, class_count(audited.spec), Dataset{}));
+  }
   SOTTO_ASSIGN(StartWeights start, start_weights(audited.spec, network));
   audited.weights = std::move(start.all);
   return audited;
@@ -87,10 +90,17 @@ Expected<MethodAuditOptions> read_options(const Arguments& arguments) {
   SOTTO_ASSIGN(options.view, parse_view(arguments.view));
   SOTTO_ASSIGN(options.canary, parse_canary(arguments.canary));
   SOTTO_ASSIGN(options.relation, parse_relation(arguments.neighbours));
-  if (!arguments.one_run.network.model.empty()) {
-    SOTTO_ASSIGN(AuditedNetwork network, audited_network(arguments.one_run));
+  TaskOptions task;
+  SOTTO_ASSIGN(task.network, arguments.one_run.network.options());
+  SOTTO_TRY(set_loss(task, arguments.one_run.loss));
+  SOTTO_ASSIGN(task.class_weights, parse_class_weights(arguments.one_run.class_weights));
+  if (!task.network.model.empty()) {
+    SOTTO_ASSIGN(AuditedNetwork network, audited_network(task));
     options.network = std::make_shared<const AuditedNetwork>(std::move(network));
+    return options;
   }
+  SOTTO_ASSIGN(const auto weights, weights_by_class(task.class_weights, 2, Dataset{}));
+  options.class_weights = {weights[0], weights[1]};
   return options;
 }
 
@@ -106,6 +116,9 @@ std::string describe(const MethodAuditOptions& options, const PreparedRun& run) 
                                  options.seed);
   for (const auto& setting : run.configured.settings)
     text += fmt::format(" {} {}", setting.name, setting.value);
+  if (const auto& [negative, positive] = options.class_weights;
+      options.class_weights != ClassWeights{})
+    text += fmt::format(" class weights {},{}", negative, positive);
   if (options.network)
     text += fmt::format(" network {} weights {}",
                         sha256(to_text(options.network->spec)),

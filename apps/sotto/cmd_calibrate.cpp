@@ -109,6 +109,7 @@ Expected<int> calibrate(const Arguments& arguments) {
                   "calibrate --method needs --n, the number of units (rows or persons).");
     TaskOptions declared;
     declared.rows.dim = arguments.dim;
+    declared.rows.bias = true;   // as `train` counts unless told otherwise
     declared.rows.row_norm = 1;  // multipliers don't depend on it
     declared.public_n = arguments.n;
     declared.relation = relation;

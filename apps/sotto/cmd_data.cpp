@@ -239,6 +239,7 @@ Action add_data(Verb& app) {
   make_verb->add_option("--seed", a->made.seed, "decides everything").show_default();
   make_verb->add_option("--part", a->made.part, "other rows of the same truth, e.g. for testing")
       .show_default();
+  a->data.bias = false;  // of a model
   for (auto* each : {info_verb, check_verb, convert_verb}) {
     each->add_word("--labels", a->labels, "binary, multiclass or real").show_default();
     a->data.add_to(*each);

@@ -62,7 +62,7 @@ Action add_evaluate(Verb& app) {
 Two classes: accuracy beside the share of the larger class, AUC and PR-AUC (average precision), log loss and Brier
 score, mean prediction against observed share, reliability in ten groups, thresholds with precision and recall, and a
 confusion table. More classes: the same without thresholds, AUC of each class against the others. Regression: RMSE,
-MAE, R^2, bias. A model without probabilities (loss sigmoid) is told what it can be: ranking, accuracy, thresholds.
+MAE, R^2, bias, of counts the Poisson deviance. A model without probabilities (loss sigmoid) is told what it can be: ranking, accuracy, thresholds.
 
   sotto evaluate test.csv model.json
   sotto evaluate test.csv model.json --report evaluation.html

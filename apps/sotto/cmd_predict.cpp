@@ -57,6 +57,7 @@ void print_scored(const Arguments& arguments, const Scored& scored) {
   }
   if (scored.flagged && !arguments.json)
     tell("flagged: {} of {} rows\n", *scored.flagged, scored.rows);
+  if (scored.metrics) warn_of_classes(*scored.metrics, scored.class_names);
   if (!scored.metrics)
     say("note: how good the predictions are is not told: {}\n", scored.no_metrics);
   else if (scored.rows > MetricsSum::kMostRanked && scored.class_names.size() == 2)

@@ -128,7 +128,7 @@ result is an ordinary model for predict, evaluate and export. AUC stays the same
 
 The rows must be public, and never those of training: the fit depends on them exactly. The model's own guarantee
 stays as it is, because nothing more is computed from its training rows. The new file says that it was recalibrated, and `sotto verify` says so too.
-The model must be a logistic one trained with --bias, or a network of two classes whose last layer is linear.)");
+The model must be a logistic one with an intercept, or a network of two classes whose last layer is linear.)");
   return [a] { return recalibrate(*a); };
 }
 

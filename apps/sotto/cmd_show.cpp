@@ -44,8 +44,9 @@ struct Shown {
   std::vector<std::string> classes;
   std::vector<Coefficient> features;  ///< of a linear model, the largest weights first
   std::optional<Coefficient> intercept;
-  std::vector<Layer> layers;  ///< of a network
-  Rows settings;              ///< of its record
+  std::vector<Layer> layers;          ///< of a network
+  std::vector<double> class_weights;  ///< as it was trained; empty: 1
+  Rows settings;                      ///< of its record
 };
 
 std::string guarantee(const PrivacyStatement& privacy) {
@@ -103,8 +104,13 @@ Expected<Shown> open(const Arguments& arguments) {
   }
   if (!shown.model.network.empty()) {
     SOTTO_ASSIGN(shown.layers, layers_of(shown.model));
+    SOTTO_ASSIGN(const NetworkSpec spec, parse_network(shown.model.network, "the model's network"));
+    shown.class_weights = spec.class_weights;
     return shown;
   }
+  if (const auto& [negative, positive] = shown.model.loss.weights;
+      shown.model.loss.weights != ClassWeights{})
+    shown.class_weights = {negative, positive};
   SOTTO_ASSIGN(shown.features, coefficients(shown.model));
   if (shown.model.bias) {
     shown.intercept = shown.features.back();
@@ -114,6 +120,17 @@ Expected<Shown> open(const Arguments& arguments) {
     return std::abs(a.weight) > std::abs(b.weight);
   });
   return shown;
+}
+
+/// How often the rows of each class counted in training; empty: all alike.
+std::string weights_text(const Shown& shown) {
+  std::string text;
+  for (std::size_t c = 0; c < shown.class_weights.size(); ++c)
+    text += fmt::format("{}{} x {:g}",
+                        c > 0 ? ", " : "",
+                        c < shown.classes.size() ? shown.classes[c] : std::to_string(c),
+                        shown.class_weights[c]);
+  return text.empty() ? text : text + ": probabilities are those of rows so weighted";
 }
 
 std::size_t count_shown(const Arguments& arguments, const Shown& shown, std::size_t otherwise) {
@@ -201,6 +218,7 @@ void print(const Arguments& arguments, const Shown& shown) {
              ? fmt::format(
                    "{} (negative scores), {} (positive scores)", shown.classes[0], shown.classes[1])
              : fmt::format("{}", fmt::join(shown.classes, ", ")));
+  if (const std::string weights = weights_text(shown); !weights.empty()) fact("weighted", weights);
   if (model.row_norm > 0)
     fact("rows", fmt::format("those longer than {:g} are scaled down to it", model.row_norm));
   if (const auto& done = model.recalibrated)
@@ -244,6 +262,7 @@ nlohmann::json to_json(const Arguments& arguments, const Shown& shown) {
                          {"privacy", sotto::to_json(model.privacy)},
                          {"row_norm", model.row_norm},
                          {"weights", model.w.size()}};
+  if (!shown.class_weights.empty()) json["class_weights"] = shown.class_weights;
   if (const auto& done = model.recalibrated)
     json["recalibrated"] = {{"method", to_string(done->method)},
                             {"slope", done->slope},

@@ -35,6 +35,7 @@ struct Arguments {
   MethodArguments method;
   NetworkArguments network;
   std::string loss = "logistic";
+  std::string class_weights;
   std::string regularizer = "none";
   std::string constraint = "none";
   double row_max = 0;
@@ -70,11 +71,12 @@ Expected<Request> read_request(const Arguments& arguments) {
   SOTTO_ASSIGN(request.method, find_method(arguments.method.name));
   TaskOptions& task = request.task;
   SOTTO_ASSIGN(task.rows, arguments.data.load_options(arguments.data_path));
-  SOTTO_ASSIGN(task.loss, parse_loss(arguments.loss));
+  SOTTO_ASSIGN(task.network, arguments.network.options());
+  SOTTO_TRY(set_loss(task, arguments.loss));
+  SOTTO_ASSIGN(task.class_weights, parse_class_weights(arguments.class_weights));
   SOTTO_ASSIGN(task.regularizer, Regularizer::parse(arguments.regularizer));
   task.constraint = arguments.constraint;
   task.row_max = arguments.row_max;
-  SOTTO_ASSIGN(task.network, arguments.network.options());
   SOTTO_ASSIGN(task.relation, parse_relation(arguments.neighbours));
   task.public_n = arguments.public_n;
   task.is_private = request.method->is_private;
@@ -217,6 +219,7 @@ Expected<int> run_train(Arguments& arguments) {
   if (test) SOTTO_TRY(evaluate(task, *test, model.w, iterates, record));
   SOTTO_TRY(finish_run(arguments.outputs, result, arguments.model_path));
 
+  if (record.test && !arguments.quiet) warn_of_classes(*record.test, model.class_names);
   if (arguments.json) {
     nlohmann::json json = to_json(record);
     for (const char* curve : {"trace", "spending", "test_curve"}) json.erase(curve);
@@ -277,8 +280,15 @@ Action add_train(Verb& app) {
   a->method.add_to(*verb);
   verb->add_word("--loss",
                  a->loss,
-                 "logistic, sigmoid, squared, huber[:THRESHOLD] or phase-retrieval[:LABEL_BOUND]")
+                 "logistic, sigmoid, multinomial (several classes), squared, huber[:THRESHOLD], "
+                 "poisson[:RATE] (counts) or phase-retrieval[:LABEL_BOUND]")
       .show_default()
+      .group("Model");
+  verb->add_list("--class-weight",
+                 a->class_weights,
+                 "positive=4 or CLASS=4, also several: a row of the class counts so many times, "
+                 "before clipping")
+      .type_name("CLASS=W")
       .group("Model");
   verb->add_word(
           "--regularizer",

@@ -36,7 +36,10 @@ void DataArguments::add_to(Verb& verb) {
   verb.add_option(
           "--row-norm", row_norm, "public bound R on row norms: longer rows are scaled to it")
       .group("Data");
-  verb.add_flag("--bias", bias, "add an intercept (a constant-one feature)").group("Data");
+  verb.add_switch("--bias",
+                  bias,
+                  "an intercept (a constant-one feature) for linear models; --no-bias: none")
+      .group("Data");
   verb.add_flag("--no-refusals",
                 no_refusals,
                 "rows that don't fit what is declared become the declared filler or empty records, "

@@ -18,7 +18,9 @@ struct DataArguments {
   std::string classes;  ///< "0,1" or "0..9"; empty: the format's or the schema's
   std::string layout = "auto";
   double row_norm = 0;
-  bool bias = false;
+  /// Linear models have an intercept unless told otherwise; files that are only looked at have
+  /// none unless asked for. Networks have biases of their own and don't look at it.
+  bool bias = true;
   bool no_refusals = false;
   InputLimits limits;
   bool streams = false;  ///< rows may come through standard input, `-`

@@ -33,16 +33,6 @@ nlohmann::json or_null(const std::optional<double>& value) {
   return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
 
-std::string accuracy_text(const Evaluation& e) {
-  const std::size_t majority = e.majority();
-  return fmt::format("Accuracy = {:.2f}% ({}/{}); {:.2f}% if every row were predicted {}",
-                     100 * share(e.right(), e.rows),
-                     e.right(),
-                     e.rows,
-                     100 * share(e.of_class(majority), e.rows),
-                     e.class_names[majority]);
-}
-
 void print_reliability(const TwoClassScores::Probabilities& probabilities) {
   tell("\nreliability: rows by predicted probability, observed share with its 95 % interval\n");
   tell("{:>10} {:>10} {:>18} {:>10}\n", "predicted", "observed", "interval", "rows");
@@ -105,7 +95,10 @@ void print_many(const Evaluation& e) {
   tell("log loss {:.6f}, Brier score {:.6f} (sum over classes)\n", e.many->log_loss, e.many->brier);
   tell("\n{:>10} {:>10}   {}\n", "AUC", "rows", "class against all others");
   for (std::size_t c = 0; c < e.class_names.size(); ++c)
-    tell("{:>10} {:>10}   {}\n", four_digits(e.many->auc[c]), e.of_class(c), e.class_names[c]);
+    tell("{:>10} {:>10}   {}\n",
+         four_digits(e.many->auc[c]),
+         rows_of(e.confusion, c),
+         e.class_names[c]);
 }
 
 nlohmann::json to_json(const TwoClassScores& scores) {
@@ -144,12 +137,11 @@ nlohmann::json to_json(const TwoClassScores& scores) {
 }
 
 /// Why the model never predicts one of two classes, and which threshold would.
-std::string never_predicted_text(const Evaluation& e, std::size_t c) {
+std::string remedy_text(const Evaluation& e, std::size_t c) {
   const TwoClassScores& scores = *e.two;
   const Cut& extreme = c == 1 ? scores.cuts.front() : scores.cuts.back();
   std::string text =
-      fmt::format("no row is predicted {}: the {} {} is {:.4g}. ",
-                  e.class_names[c],
+      fmt::format("The {} {} is {:.4g}. ",
                   c == 1 ? "highest" : "lowest",
                   scores.probabilities ? fmt::format("probability of {}", e.class_names[1])
                                        : std::string("score"),
@@ -162,8 +154,9 @@ std::string never_predicted_text(const Evaluation& e, std::size_t c) {
                      percent(share(some.flagged, scores.rows)),
                      four_digits(scores.precision(some))) +
          (scores.probabilities ? ", and `sotto predict --threshold` flags them. If all "
-                                 "probabilities are too low, `sotto recalibrate` mends them."
-                               : ".");
+                                 "probabilities are too low, `sotto recalibrate` mends them. "
+                               : ". ") +
+         kWeighClasses;
 }
 
 }  // namespace
@@ -176,9 +169,13 @@ void print_evaluation(const Evaluation& e) {
          four_digits(errors->r_squared),
          errors->bias,
          e.rows);
+    if (const auto& counts = e.counts)
+      tell("deviance {:.6g} (Poisson, mean per row), {} of that of the mean count explained\n",
+           counts->deviance,
+           counts->explained ? percent(*counts->explained) : "-");
     return;
   }
-  tell("{}\n", accuracy_text(e));
+  tell("{}\n", accuracy_text(e.confusion, e.class_names));
   if (e.two) print_two(e);
   if (e.many) print_many(e);
   tell("\n");
@@ -192,16 +189,20 @@ nlohmann::json to_json(const Evaluation& e) {
     json["mae"] = errors->mae;
     json["bias"] = errors->bias;
     json["r_squared"] = or_null(errors->r_squared);
+    if (const auto& counts = e.counts) {
+      json["deviance"] = counts->deviance;
+      json["deviance_explained"] = or_null(counts->explained);
+    }
     return json;
   }
   if (e.two) json.update(to_json(*e.two));
   json["classes"] = e.class_names;
   json["confusion"] = e.confusion;
-  json["accuracy"] = share(e.right(), e.rows);
-  json["majority"] = {{"class", e.class_names[e.majority()]},
-                      {"share", share(e.of_class(e.majority()), e.rows)}};
+  json["accuracy"] = share(rows_right(e.confusion), e.rows);
+  json["majority"] = {{"class", e.class_names[majority_class(e.confusion)]},
+                      {"share", share(rows_of(e.confusion, majority_class(e.confusion)), e.rows)}};
   json["never_predicted"] = nlohmann::json::array();
-  for (const std::size_t c : e.never_predicted())
+  for (const std::size_t c : never_predicted(e.confusion))
     json["never_predicted"].push_back(e.class_names[c]);
   if (!e.many) return json;
   json["log_loss"] = e.many->log_loss;
@@ -213,12 +214,9 @@ nlohmann::json to_json(const Evaluation& e) {
 
 std::vector<std::string> warnings_of(const Evaluation& e) {
   std::vector<std::string> warnings;
-  for (const std::size_t c : e.never_predicted())
-    warnings.push_back(e.two ? never_predicted_text(e, c)
-                             : fmt::format("no row is predicted {}, but {} rows are {}.",
-                                           e.class_names[c],
-                                           e.of_class(c),
-                                           e.class_names[c]));
+  for (const std::size_t c : never_predicted(e.confusion))
+    warnings.push_back(never_predicted_text(e.confusion, e.class_names, c) + " " +
+                       (e.two ? remedy_text(e, c) : kWeighClasses));
   return warnings;
 }
 

@@ -69,6 +69,10 @@ Expected<void> RunOutputs::write(RunRecord& record) {
   if (!wanted()) return {};
   record.command = command_words();
   record.options = options_of(*verb_);
+  if (!record.network.empty())  // it does not look at it
+    std::erase_if(record.options, [](const Setting& each) {
+      return each.name == "bias" && each.origin == Origin::kDefault;
+    });
   SOTTO_TRY(price_record(record));
   const nlohmann::json json = to_json(record);
   if (!record_path_.empty()) {

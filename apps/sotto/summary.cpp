@@ -14,11 +14,52 @@
 
 namespace sotto::app {
 
-void print_confusion(const std::vector<std::vector<std::int64_t>>& confusion,
-                     std::vector<std::string> names) {
+namespace {
+
+std::string name_of(const std::vector<std::string>& names, std::size_t classes, std::size_t c) {
+  if (c < names.size()) return names[c];
+  if (classes == 2) return c == 1 ? "+1" : "-1";
+  return std::to_string(c);
+}
+
+}  // namespace
+
+std::string accuracy_text(const Confusion& confusion, const std::vector<std::string>& names) {
+  std::int64_t rows = 0;
+  for (std::size_t c = 0; c < confusion.size(); ++c) rows += rows_of(confusion, c);
+  const auto percent = [&](std::int64_t count) {
+    return 100 * static_cast<double>(count) / static_cast<double>(std::max<std::int64_t>(1, rows));
+  };
+  const std::size_t majority = majority_class(confusion);
+  return fmt::format("Accuracy = {:.2f}% ({}/{}); {:.2f}% if every row were predicted {}",
+                     percent(rows_right(confusion)),
+                     rows_right(confusion),
+                     rows,
+                     percent(rows_of(confusion, majority)),
+                     name_of(names, confusion.size(), majority));
+}
+
+std::string never_predicted_text(const Confusion& confusion,
+                                 const std::vector<std::string>& names,
+                                 std::size_t c) {
+  const std::string name = name_of(names, confusion.size(), c);
+  return fmt::format(
+      "no row is predicted {}, but {} of them are {}.", name, rows_of(confusion, c), name);
+}
+
+void warn_of_classes(const Metrics& metrics, const std::vector<std::string>& class_names) {
+  if (!metrics.classification) return;
+  for (const std::size_t c : never_predicted(metrics.confusion))
+    say("warning: {} `sotto evaluate` shows other thresholds. {}\n",
+        never_predicted_text(metrics.confusion, class_names, c),
+        kWeighClasses);
+}
+
+void print_confusion(const Confusion& confusion, std::vector<std::string> names) {
   constexpr std::size_t kMostClasses = 20;  // a table of more would not fit a screen
   if (confusion.size() > kMostClasses) return;
-  for (std::size_t c = names.size(); c < confusion.size(); ++c) names.push_back(std::to_string(c));
+  for (std::size_t c = names.size(); c < confusion.size(); ++c)
+    names.push_back(name_of(names, confusion.size(), c));
   std::size_t width = confusion.size() == 2 ? 9 : 5;
   std::size_t first = 12;
   for (const auto& name : names) {
@@ -49,14 +90,12 @@ void print_metrics(const Metrics& metrics,
     return;
   }
   const auto& confusion = metrics.confusion;
-  tell("Accuracy = {:.2f}% ({}/{})\n", 100 * metrics.accuracy, metrics.right(), metrics.rows);
+  tell("{}\n", accuracy_text(confusion, class_names));
   tell("{}: ", what);
   if (confusion.size() == 2)
     tell("AUC {}, ", std::isnan(metrics.auc) ? "-" : fmt::format("{:.4f}", metrics.auc));
   tell("loss {:.6f}, objective {:.6f}\n", metrics.loss, metrics.objective);
-  std::vector<std::string> names = class_names;
-  if (names.empty() && confusion.size() == 2) names = {"-1", "+1"};
-  print_confusion(confusion, std::move(names));
+  print_confusion(confusion, class_names);
 }
 
 std::string short_number(const std::string& text) {

@@ -16,10 +16,20 @@ void print_metrics(const Metrics& metrics,
                    const std::vector<std::string>& class_names,
                    const std::string& what);
 
-/// [truth][prediction], by the classes' names or numbers; nothing if there are too many for a
-/// screen.
-void print_confusion(const std::vector<std::vector<std::int64_t>>& confusion,
-                     std::vector<std::string> names);
+/// By the classes' names or numbers; nothing if there are too many for a screen.
+void print_confusion(const Confusion& confusion, std::vector<std::string> names);
+
+/// Accuracy, beside that of predicting the largest class for every row.
+std::string accuracy_text(const Confusion& confusion, const std::vector<std::string>& names);
+/// That no row is predicted to be of this class.
+std::string never_predicted_text(const Confusion& confusion,
+                                 const std::vector<std::string>& names,
+                                 std::size_t c);
+/// What to do about classes that are never predicted.
+inline constexpr const char* kWeighClasses =
+    "Training with --class-weight CLASS=W counts the rows of a class W times.";
+/// Warns of classes that are never predicted.
+void warn_of_classes(const Metrics& metrics, const std::vector<std::string>& class_names);
 
 /// A number's text with at most 6 significant digits; other texts as they are.
 std::string short_number(const std::string& text);

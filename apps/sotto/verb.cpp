@@ -111,12 +111,24 @@ Option Verb::add_flag(const std::string& names, bool& variable, const std::strin
   return Option(option);
 }
 
+Option Verb::add_switch(const std::string& name, bool& variable, const std::string& help) {
+  const Option option = add_flag(name + ",!--no-" + name.substr(2), variable, help);
+  if (variable) option.option_->default_str("yes");
+  return option;
+}
+
 void Verb::add_version(const std::string& names, const std::string& text) {
   parser_->set_version_flag(names, text);
 }
 
 Option Verb::add_word(const std::string& names, std::string& word, const std::string& help) {
   return Option(parser_->add_option(names, word, help));
+}
+
+Option Verb::add_list(const std::string& names, std::string& list, const std::string& help) {
+  Option option = add_word(names, list, help);
+  option.option_->join(',');
+  return option;
 }
 
 Option Verb::add_words(const std::string& names,
@@ -384,13 +396,15 @@ std::vector<Verb::Value> Verb::values() const {
   for (const CLI::Option* option : std::as_const(*parser_).get_options()) {
     if (option->get_lnames().empty()) continue;
     const bool is_flag = option->get_items_expected() == 0;
-    // `--bias=false` says what leaving it out says.
-    const bool given = option->count() > 0 && (!is_flag || option->as<bool>());
+    // `--overwrite=false` says what leaving it out says, and `--no-bias` that there is none.
+    const bool taken_back = is_flag && option->count() > 0 && !option->as<bool>();
+    const bool given = option->count() > 0 && !taken_back;
     values.push_back({option->get_group(),
                       option->get_lnames().front(),
-                      !given    ? option->get_default_str()
-                      : is_flag ? "yes"
-                                : option->results().front(),
+                      taken_back ? ""
+                      : !given   ? option->get_default_str()
+                      : is_flag  ? "yes"
+                                 : option->reduced_results().front(),
                       given});
   }
   return values;

@@ -98,10 +98,14 @@ class Verb {
     if constexpr (!kIsText<T>) return add_number(names, &variable, help);
   }
   Option add_flag(const std::string& names, bool& variable, const std::string& help);
+  /// A flag that may be on to begin with: `--no-NAME` turns it off.
+  Option add_switch(const std::string& name, bool& variable, const std::string& help);
   /// Prints the text and ends.
   void add_version(const std::string& names, const std::string& text);
   /// A text that names no file, or files in a way of its own, which reads() or writes() tell.
   Option add_word(const std::string& names, std::string& word, const std::string& help);
+  /// May be given several times, each time with one value: they come with commas between them.
+  Option add_list(const std::string& names, std::string& list, const std::string& help);
   Option add_words(const std::string& names,
                    std::vector<std::string>& words,
                    const std::string& help);

@@ -46,6 +46,7 @@ struct MethodAuditOptions {
   double delta = 1e-5;
   Relation relation = Relation::kZeroOut;
   std::shared_ptr<const AuditedNetwork> network;  ///< null: a linear model
+  ClassWeights class_weights{};                   ///< of a linear model
   Canary canary = Canary::kDirection;
   View view = View::kAll;
   double confidence = 0.95;

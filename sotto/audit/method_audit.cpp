@@ -126,7 +126,8 @@ Expected<MethodAudit> MethodAudit::prepare(const MethodAuditOptions& options) {
                  Worlds::of_network(options.relation, options.canary, *options.network));
     audit.worlds_ = std::make_unique<Worlds>(std::move(worlds));
   } else {
-    audit.worlds_ = std::make_unique<Worlds>(options.relation, options.canary);
+    audit.worlds_ =
+        std::make_unique<Worlds>(options.relation, options.canary, 200, 10, options.class_weights);
   }
   if (method->constraints && !options.network) audit.worlds_->constrain(l1_ball(kRadius));
   TrainOptions& train = audit.train_;

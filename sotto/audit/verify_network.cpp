@@ -60,7 +60,8 @@ void check_network(const json& record, Checks& checks) {
                    spec->loss != NetworkLoss::kSoftmax ||
                        std::ssize(*classes) <= shapes_of(*spec)->back().channels,
                    "it has fewer outputs than there are classes");
-  const auto name = listed(record, "options", "model");
+  auto name = listed(record, "options", "model");
+  if (!name && listed(record, "options", "loss") == "multinomial") name = "softmax";
   if (name && is_builtin_network(*name))
     checks.require("network", is_named(*spec, *name), "its layers are not those of " + *name);
 }

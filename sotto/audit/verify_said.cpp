@@ -9,9 +9,11 @@
 #include "sotto/audit/record_checks.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/core/version.hpp"
+#include "sotto/data/dataset.hpp"
 #include "sotto/geometry/regularizer.hpp"
 #include "sotto/loss/loss_info.hpp"
 #include "sotto/optimizer/registry.hpp"
+#include "sotto/task/class_weights.hpp"
 
 namespace sotto {
 namespace {
@@ -86,6 +88,11 @@ bool says_no(const std::string& value) {
 Said said_by_command(const std::vector<std::string>& words, Checks& checks) {
   Said said;
   const auto add = [&](const std::string& name, const std::string& text) {
+    // The one option that may be given several times.
+    if (name == "class_weight" && said.contains(name)) {
+      said[name] += "," + text;
+      return;
+    }
     const bool is_new = said.emplace(name, text).second;
     checks.require("command", is_new, "it has " + name + " twice");
   };
@@ -93,7 +100,11 @@ Said said_by_command(const std::vector<std::string>& words, Checks& checks) {
     if (!words[k].starts_with("--")) continue;
     const std::size_t equals = std::min(words[k].find('='), words[k].size());
     const std::string name = option_name(words[k].substr(2, equals - 2));
-    if (words[k].substr(equals) == "=false") continue;  // a flag, taken back: as if left out
+    // A flag, taken back: as if left out, but for the one that is on otherwise.
+    if (words[k].substr(equals) == "=false") {
+      if (name == "bias") add("no_bias", "");
+      continue;
+    }
     if (equals < words[k].size())
       add(name, words[k].substr(equals + 1));
     else
@@ -180,17 +191,12 @@ void compare_options(const Said& command, const json& options, Checks& checks) {
 
 /// Options of `train` that no record lists: they say where to write and how to run.
 bool is_unrecorded(const std::string& name) {
-  static const std::set<std::string> kNames = {"method",       "config",
-                                               "record",       "report",
-                                               "plot",         "checkpoint",
-                                               "every",        "resume",
-                                               "overwrite",    "again",
-                                               "test",         "seed",
-                                               "threads",      "unsafe_diagnostics",
-                                               "json",         "quiet",
-                                               "journal_key",  "max_file",
-                                               "max_unpacked", "max_line",
-                                               "max_field"};
+  static const std::set<std::string> kNames = {
+      "method",   "config",     "no_bias",     "record",   "report",
+      "plot",     "checkpoint", "every",       "resume",   "overwrite",
+      "again",    "test",       "seed",        "threads",  "unsafe_diagnostics",
+      "json",     "quiet",      "journal_key", "max_file", "max_unpacked",
+      "max_line", "max_field"};
   return kNames.contains(name);
 }
 
@@ -226,6 +232,9 @@ void compare_settings(const Said& command,
         agrees,
         fmt::format("{} is {} ({}), which is not what the command says", *name, *text, *origin));
   }
+  checks.require("options",
+                 !(command.contains("no_bias") && options.contains("bias")),
+                 "they have an intercept, which the command takes back");
   for (const auto& [name, text] : command)
     checks.require("command",
                    listed.contains(name) || options.contains(name) || is_unrecorded(name) ||
@@ -233,17 +242,49 @@ void compare_settings(const Said& command,
                    fmt::format("it has {}, which the record does not list", name));
 }
 
+/// A linear model's loss: what the options leave open, a Poisson loss's largest rate and which
+/// class is which, the record may say.
+void compare_loss(const std::string& said,
+                  const std::string& class_weights,
+                  const json& record,
+                  Checks& checks) {
+  auto loss = parse_loss(said);
+  const auto stated = parse_loss(value<std::string>(record, "loss").value_or(""));
+  if (!loss) return;
+  const auto differs = [&](const std::string& what) {
+    checks.require("options", false, "their loss is " + what + ", but the record says another");
+  };
+  if (!stated) return differs(said);
+  if (!std::isfinite(loss->threshold) && loss->kind == stated->kind)
+    loss->threshold = stated->threshold;
+  if (!class_weights.empty()) {
+    Dataset names;
+    names.class_names =
+        value<std::vector<std::string>>(record, "class_names").value_or(std::vector<std::string>());
+    const auto asked = parse_class_weights(class_weights);
+    const auto weights = asked ? weights_by_class(*asked, 2, names)
+                               : Expected<std::vector<double>>(std::vector{1.0, 1.0});
+    // One of several spellings, which the schema has and no record.
+    if (!weights) {
+      checks.flag("options", "they name a class by a spelling that no record has");
+      loss->weights = stated->weights;
+    } else {
+      loss->weights = {(*weights)[0], (*weights)[1]};
+    }
+  }
+  if (to_string(*loss) != to_string(*stated)) differs(to_string(*loss));
+}
+
 /// The model as the options name it and as the record does.
 void compare_model(const Said& options, const json& record, Checks& checks) {
-  const auto network = options.find("model");
-  if (network != options.end() && !network->second.empty())
-    return checks.require("options",
-                          value<std::string>(record, "loss") == "network",
-                          "they name a network, but the record is that of a linear model");
   const auto said = [&](const char* name) {
     const auto found = options.find(name);
     return found == options.end() ? std::string() : found->second;
   };
+  if (!said("model").empty() || said("loss") == "multinomial")
+    return checks.require("options",
+                          value<std::string>(record, "loss") == "network",
+                          "they name a network, but the record is that of a linear model");
   const auto compare = [&](const char* name, const std::string& read) {
     checks.require("options",
                    said(name).empty() || value<std::string>(record, name) == read,
@@ -254,7 +295,7 @@ void compare_model(const Said& options, const json& record, Checks& checks) {
     checks.require("options",
                    *dimension == *features + (options.contains("bias") ? 1 : 0),
                    "their number of features is not that of the record");
-  if (const auto loss = parse_loss(said("loss"))) compare("loss", to_string(*loss));
+  compare_loss(said("loss"), said("class_weight"), record, checks);
   if (const auto regularizer = Regularizer::parse(said("regularizer")))
     compare("regularizer", regularizer->to_string());
   // They have values in every command.

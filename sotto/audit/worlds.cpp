@@ -20,8 +20,9 @@ namespace {
 constexpr std::uint64_t kSeed = 20260101;
 
 /// Decisions by rows of norm 1, with the logistic loss.
-std::unique_ptr<const Family> linear_family(std::int64_t dimension) {
+std::unique_ptr<const Family> linear_family(std::int64_t dimension, const ClassWeights& weights) {
   LinearModel linear;
+  linear.loss.weights = weights;
   linear.features = dimension;
   linear.row_norm = 1;
   return std::make_unique<const LinearFamily>(std::move(linear), Dataset{});
@@ -181,8 +182,12 @@ Expected<void> Worlds::build(const Rows& others, const Rows (&last)[2]) {
   return {};
 }
 
-Worlds::Worlds(Relation relation, Canary canary, std::int64_t n, std::int64_t dimension)
-    : Worlds(linear_family(dimension), n, relation) {
+Worlds::Worlds(Relation relation,
+               Canary canary,
+               std::int64_t n,
+               std::int64_t dimension,
+               const ClassWeights& weights)
+    : Worlds(linear_family(dimension, weights), n, relation) {
   SOTTO_CHECK(n >= 2 && dimension >= 2);
   Vector direction = Vector::Unit(dimension, 0);
   if (canary == Canary::kLabelFlip) direction = Vector::Unit(dimension, 1);

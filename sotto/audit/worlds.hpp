@@ -31,7 +31,11 @@ struct AuditedNetwork {
 class Worlds {
  public:
   /// For linear models.
-  Worlds(Relation relation, Canary canary, std::int64_t n = 200, std::int64_t dimension = 10);
+  Worlds(Relation relation,
+         Canary canary,
+         std::int64_t n = 200,
+         std::int64_t dimension = 10,
+         const ClassWeights& weights = {});
   /// For a network, with fewer records: each costs more. Fails for canaries that it has no form of,
   /// and as NetworkEngine::make does.
   static Expected<Worlds> of_network(Relation relation,

@@ -58,7 +58,8 @@ Expected<std::vector<float>> classes_from_file(std::span<const float> labels,
   if (binary && classes.size() > 2)
     return bad(
         "the labels are not two classes, but more. A binary loss needs exactly two different "
-        "labels; use a loss for several classes or for numbers, or change the labels.");
+        "labels; use ‘loss multinomial’ for several classes, a loss for numbers, or change the "
+        "labels.");
   if (classes.size() < 2)
     return bad(
         "the labels are not two classes, but only one. A classifier needs rows of at least "
@@ -90,7 +91,7 @@ Expected<void> check_options(const ReadOptions& options) {
       options.classes.size() != 2)
     return fail(ErrorKind::kUsage,
                 fmt::format("a binary loss needs 2 classes, but {} are declared. Give the negative "
-                            "and the positive one.",
+                            "and the positive one, or use ‘loss multinomial’ for more.",
                             options.classes.size()));
   return {};
 }

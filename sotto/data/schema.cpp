@@ -1,5 +1,7 @@
 #include "sotto/data/schema.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -24,12 +26,47 @@ std::vector<std::string> Schema::feature_names() const {
   return names;
 }
 
-std::vector<std::string> Schema::class_names() const {
+const Schema::Column* Schema::label_column() const {
+  const auto found = std::find_if(columns.begin(), columns.end(), [](const Column& column) {
+    return column.kind == Kind::kLabel;
+  });
+  return found == columns.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> Schema::Column::names() const {
   std::vector<std::string> names;
-  for (const Column& column : columns)
-    if (column.kind == Kind::kLabel)
-      for (const auto& spellings : column.values) names.push_back(spellings.front());
+  for (const auto& spellings : values)
+    names.push_back(fmt::format("{}", fmt::join(spellings, " or ")));
   return names;
+}
+
+std::vector<std::string> Schema::class_names() const {
+  const Column* column = label_column();
+  return column ? column->names() : std::vector<std::string>();
+}
+
+bool Schema::is_named(const std::vector<std::string>& classes) const {
+  if (classes == class_names()) return true;
+  const Column* column = label_column();
+  return column && std::equal(classes.begin(),
+                              classes.end(),
+                              column->values.begin(),
+                              column->values.end(),
+                              [](const std::string& name, const auto& spellings) {
+                                return name == spellings.front();
+                              });
+}
+
+std::optional<std::size_t> Schema::class_called(std::string_view name) const {
+  const Column* column = label_column();
+  if (!column) return std::nullopt;
+  const auto names = column->names();
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    const auto& spellings = column->values[c];
+    if (names[c] == name || std::find(spellings.begin(), spellings.end(), name) != spellings.end())
+      return c;
+  }
+  return std::nullopt;
 }
 
 double Schema::row_norm_bound(bool bias) const {

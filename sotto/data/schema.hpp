@@ -30,6 +30,8 @@ struct Schema {
     /// labels.
     std::vector<std::vector<std::string>> values;
     int group = -1;  ///< one-hot: columns of one group, of which at most one is 1
+    /// Of its values, with all of their spellings: `NO or >30`.
+    std::vector<std::string> names() const;
   };
 
   // [file]
@@ -54,8 +56,15 @@ struct Schema {
   std::string unit() const;
   /// Names of the encoded features, in order (without bias).
   std::vector<std::string> feature_names() const;
-  /// Names of the classes by stored label; empty for a numeric label.
+  /// Null if it has none, which a schema that was read never is.
+  const Column* label_column() const;
+  /// Names of the classes by stored label, with all of their spellings: `NO or >30`; empty for a
+  /// numeric label.
   std::vector<std::string> class_names() const;
+  /// Whether these are its classes. Files of version 0.1 have the first spelling of each.
+  bool is_named(const std::vector<std::string>& classes) const;
+  /// The stored label of the class with this name or spelling; none: it has no such class.
+  std::optional<std::size_t> class_called(std::string_view name) const;
   /// The bound on the L2 norm of an encoded row that follows from the declarations alone.
   double row_norm_bound(bool bias) const;
   /// Most non-zero features of an encoded row (without bias).

@@ -241,13 +241,13 @@ Expected<void> SchemaReader::read_categorical(const toml::table& table, Column& 
 /// A class is shown with all of its spellings, `NO or >30`.
 Expected<void> SchemaReader::check_shown_classes(const toml::table& table, const Column& column) {
   std::set<std::string> seen;
-  for (const Names& spellings : column.values)
-    if (!seen.insert(fmt::format("{}", fmt::join(spellings, " or "))).second)
+  for (const std::string& name : column.names())
+    if (!seen.insert(name).second)
       return error(table.source(),
                    fmt::format("label '{}': two classes would both be shown as '{}'. Spell one of "
                                "them otherwise.",
                                column.name,
-                               fmt::join(spellings, " or ")));
+                               name));
   return {};
 }
 

@@ -116,7 +116,7 @@ class Polytope final : public BuiltInSet {
     return fail(
         ErrorKind::kUsage,
         fmt::format("the vertices of {} have {} coordinates, but the model has {} parameters "
-                    "(an intercept counts).",
+                    "(an intercept counts, and is the last; ‘no_bias’ leaves it out).",
                     to_string(),
                     vertices_.cols(),
                     dimension));

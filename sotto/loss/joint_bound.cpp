@@ -28,11 +28,15 @@ SecondRange second_range(const LossInfo& loss, double W) {
     // p(1-p)|2p-1| grows until p = 1/2 + 1/(2√3). At w = 0 it is 0; a bound must be positive, so
     // a millionth of its supremum is left.
     const double p = std::min(sigmoid(W), 0.5 + 0.5 / std::numbers::sqrt3);
-    const double size =
-        std::clamp(p * (1 - p) * (2 * p - 1) * kRoundUp, 1e-6 * loss.sup_second, loss.sup_second);
+    const double size = std::clamp(loss.largest_weight * p * (1 - p) * (2 * p - 1) * kRoundUp,
+                                   1e-6 * loss.sup_second,
+                                   loss.sup_second);
     return {size, size};
   }
   if (loss.kind == LossKind::kPhaseRetrieval) return {3 * W * W, -loss.inf_second};
+  // The rate itself, at most e^W.
+  if (loss.kind == LossKind::kPoisson)
+    return {std::min(loss.sup_second, std::exp(W) * kRoundUp), 0};
   return {loss.sup_second, std::max(0.0, -loss.inf_second)};
 }
 
@@ -128,8 +132,10 @@ double hessian_diameter(const LossInfo& loss, double R, double length_of_w, doub
 double joint_bound(const LossInfo& loss, double R, double length_of_w, double hessian_scale) {
   const double W = R * length_of_w;
   const double kappa = R * R / (hessian_scale * hessian_scale);
-  if (loss.kind == LossKind::kLogistic) return R * std::sqrt(logistic_joint(W, kappa)) * kRoundUp;
-  if (loss.kind == LossKind::kSigmoid) return R * std::sqrt(sigmoid_joint(W, kappa)) * kRoundUp;
+  const double unit = loss.largest_weight * R;
+  if (loss.kind == LossKind::kLogistic)
+    return unit * std::sqrt(logistic_joint(W, kappa)) * kRoundUp;
+  if (loss.kind == LossKind::kSigmoid) return unit * std::sqrt(sigmoid_joint(W, kappa)) * kRoundUp;
   return std::hypot(gradient_bound(loss, R, length_of_w),
                     hessian_bound(loss, R, length_of_w) / hessian_scale);
 }
@@ -139,7 +145,7 @@ double joint_diameter(const LossInfo& loss, double R, double length_of_w, double
   const double W = R * length_of_w;
   if (loss.kind != LossKind::kLogistic || !(W < 1000)) return twice;
   const double kappa = R * R / (hessian_scale * hessian_scale);
-  return std::min(twice, R * logistic_diameter(W, kappa) * kRoundUp);
+  return std::min(twice, loss.largest_weight * R * logistic_diameter(W, kappa) * kRoundUp);
 }
 
 double free_hessian_scale(const LossInfo& loss, double R) {

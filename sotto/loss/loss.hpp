@@ -4,7 +4,7 @@
 // vectors of numbers (glm_kernels.cpp). `Math` says what a number is:
 //   Math::Real                          the number type, with + - * / and comparisons
 //   Math::exp(Real), Math::abs(Real)    exp may assume an argument <= 0 and is <= 1 there
-//   Math::log1p(Real)                   only for value()
+//   Math::log1p(Real), Math::log(Real)  only for value()
 // Every loss has value φ, first φ' and second φ'' of its argument: the margin y·⟨x, w⟩ where
 // kClassification, else the residual ⟨x, w⟩ - y (kOfPrediction: of prediction and label). Bounds:
 // loss/loss_info.hpp; computed results never leave them, and a NaN stays a NaN. This header is
@@ -105,6 +105,30 @@ struct PhaseRetrievalLoss {
   }
   Real first(Real z, Real y) const { return z * (z * z - label(y)); }
   Real second(Real z, Real y) const { return 3.0 * z * z - label(y); }
+};
+
+/// Half the Poisson deviance of a label y in [0, threshold] and the rate e^z, φ(z, y) = e^z - y +
+/// y ln y - y z >= 0, continued linearly from where the rate reaches the threshold: the derivative
+/// is rate(z) - y with rates in [0, threshold].
+template <class Math>
+struct PoissonLoss {
+  using Real = typename Math::Real;
+  static constexpr bool kClassification = false;
+  static constexpr bool kOfPrediction = true;
+  double threshold;
+  double last = __builtin_log(threshold);  ///< the prediction from which rates are the threshold
+
+  Real label(Real y) const { return internal::at_most<Math>(y > 0 ? y : Real{}, threshold); }
+  Real rate(Real z) const { return threshold * Math::exp(internal::at_most<Math>(z - last, 0)); }
+  Real value(Real z, Real y) const {
+    const Real count = label(y);
+    const Real entropy = count > 0 ? count * Math::log(count) - count : Real{};
+    const Real beyond = z > last ? threshold * (z - last) : Real{};
+    const Real loss = rate(z) + beyond - count * z + entropy;
+    return loss < 0 ? Real{} : loss;
+  }
+  Real first(Real z, Real y) const { return rate(z) - label(y); }
+  Real second(Real z, Real) const { return z > last ? Real{} : rate(z); }
 };
 
 namespace internal {

@@ -20,6 +20,9 @@ enum class LossKind {
   /// (z² - y)² / 4 of the prediction z = ⟨x, w⟩, labels clamped to [0, threshold]: recovers w up to
   /// its sign from squared measurements; w = 0 is a strict saddle.
   kPhaseRetrieval,
+  /// Counts: half the Poisson deviance of label and rate min(e^z, threshold), continued linearly
+  /// beyond z = ln(threshold); labels clamped to [0, threshold].
+  kPoisson,
   kOwn,  ///< a program's own: OwnLoss
 };
 
@@ -51,11 +54,29 @@ struct OwnLoss {
   bool computable() const { return value && first && second; }
 };
 
-/// A loss with its parameter.
+/// What the losses of two classes' rows are multiplied by: public constants, part of the loss, so
+/// that clipping, bounds and curvature see the product (class_weights.proof.md).
+struct ClassWeights {
+  double negative = 1;
+  double positive = 1;
+  bool operator==(const ClassWeights&) const = default;
+};
+
+/// Class weights lie between these, so that products stay where rounding errors are relative.
+inline constexpr double kLeastClassWeight = 1e-6;
+inline constexpr double kMostClassWeight = 1e6;
+constexpr bool is_class_weight(double weight) {
+  return weight >= kLeastClassWeight && weight <= kMostClassWeight;
+}
+
+/// A loss with its parameters.
 struct LossSpec {
   LossKind kind = LossKind::kLogistic;
-  double threshold = 1;                          ///< Huber and phase retrieval only; finite and > 0
+  /// Huber, phase retrieval and Poisson only; finite and > 0. Infinite for a Poisson loss whose
+  /// largest rate is yet to be declared (LinearFamily takes the schema's).
+  double threshold = 1;
   std::shared_ptr<const OwnLoss> own = nullptr;  ///< kOwn only; not null there
+  ClassWeights weights{};                        ///< logistic and sigmoid only
 
   LossSpec() = default;
   LossSpec(LossKind which, double at = 1)  // NOLINT: a kind is a loss
@@ -66,14 +87,17 @@ struct LossSpec {
       : kind(LossKind::kOwn), own(std::make_shared<const OwnLoss>(std::move(loss))) {}
 };
 
-/// Succeeds for losses that can be trained with. An own one (kUsage otherwise) has a name, all
-/// three functions, and bounds that are numbers: finite second derivatives with inf_second <=
-/// sup_second > 0, typical_first finite and > 0, sup_first > 0, sup_third >= 0.
+/// Succeeds for losses that can be trained with. A Poisson one has a finite largest rate. Class
+/// weights are in their range, and those of a logistic or sigmoid loss. An own one (kUsage
+/// otherwise) has a name, all three functions, and bounds that are numbers: finite second
+/// derivatives with inf_second <= sup_second > 0, typical_first finite and > 0, sup_first > 0,
+/// sup_third >= 0.
 Expected<void> check_loss(const LossSpec& loss);
 
 /// What is public about a loss: bounds over every argument of φ (phase retrieval: φ' and φ'' in z).
 /// For rows with ‖x‖ <= R multiply bounds of φ' by R, of φ'' by R², of φ''' by R³ to bound
-/// gradients, Hessians and the Hessian's Lipschitz constant.
+/// gradients, Hessians and the Hessian's Lipschitz constant. Class weights are in them: with a
+/// weight of 4 every bound is 4 times as large, so that no method needs to know of weights.
 struct LossInfo {
   LossKind kind;
   bool classification;   ///< labels are ±1 and the argument is the margin
@@ -85,6 +109,9 @@ struct LossInfo {
                          ///< its local maximum between 0 and the labels for phase retrieval
   /// False: a program's word (OwnLoss), on which no sensitivity and no certificate may rest.
   bool proven = true;
+  /// Of the classes: already in the bounds above.
+  double least_weight = 1;
+  double largest_weight = 1;
   double sup_abs_second() const { return sup_second > -inf_second ? sup_second : -inf_second; }
   /// sup |φ''|, or where that is infinite φ'' at predictions as large as labels are: for default
   /// step sizes, never for sensitivities.
@@ -93,9 +120,13 @@ struct LossInfo {
 
 LossInfo loss_info(const LossSpec& loss);
 
-/// Reads "logistic", "sigmoid", "squared", "huber", "phase-retrieval" or the last two with
-/// ":THRESHOLD", and the name of an OwnLoss, as one that is not computable(). Fails (kUsage) on any
-/// other name and on a threshold that is not finite and > 0.
+/// The bounds of a loss whose rows are multiplied by weights between these.
+LossInfo weighted(LossInfo loss, double least, double largest);
+
+/// Reads "logistic", "sigmoid", "squared", "huber", "phase-retrieval", "poisson" or the last three
+/// with ":THRESHOLD", the first two also with " weighted NEGATIVE,POSITIVE", and the name of an
+/// OwnLoss, as one that is not computable(). Fails (kUsage) on any other name, on a threshold that
+/// is not finite and > 0, and on weights out of their range.
 Expected<LossSpec> parse_loss(std::string_view text);
 
 /// The text that parse_loss reads back as the same loss.

@@ -8,6 +8,7 @@ namespace sotto {
 struct ScalarMath {
   using Real = double;
   static double exp(double x) { return std::exp(x); }
+  static double log(double x) { return std::log(x); }
   static double log1p(double x) { return std::log1p(x); }
   static double abs(double x) { return std::fabs(x); }
 };

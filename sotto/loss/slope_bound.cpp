@@ -5,6 +5,8 @@
 
 #include "sotto/core/numbers.hpp"
 #include "sotto/loss/largest_over_angles.hpp"
+#include "sotto/loss/loss.hpp"
+#include "sotto/loss/scalar_math.hpp"
 
 namespace sotto {
 namespace {
@@ -53,6 +55,13 @@ double bound_on_cell(double W, double a, double b, double width, double& reached
   return std::min(corners, taylor);
 }
 
+/// What a computed slope or loss may be off at predictions of this size, 1 included: it grows with
+/// the slopes.
+double value_rounding(const LossInfo& loss, double size) {
+  const double unit = loss.kind == LossKind::kPoisson ? std::max(1.0, loss.sup_first) : 1;
+  return kValueRounding * loss.largest_weight * unit * size;
+}
+
 double logistic_diameter(double W) {
   return internal::largest_over_angles(
       [W](double a, double b, double width, double& reached) {
@@ -75,7 +84,7 @@ double gradient_bound(const LossInfo& loss, double R, double length_of_w) {
     return R * std::max({W * (W * W), z * (Y - z * z), 1e-6 * unit}) * kRoundUp;
   }
   if (loss.kind != LossKind::kLogistic) return loss.sup_first * R;
-  return R * sigmoid(R * length_of_w) * kRoundUp;
+  return loss.largest_weight * R * sigmoid(R * length_of_w) * kRoundUp;
 }
 
 double gradient_diameter(const LossInfo& loss, double R, double length_of_w) {
@@ -84,7 +93,7 @@ double gradient_diameter(const LossInfo& loss, double R, double length_of_w) {
   const double W = R * length_of_w;
   // Far out the search gains little, and the cells would have to be tiny.
   if (!(W < 1000)) return twice;
-  return std::min(twice, R * logistic_diameter(W) * kRoundUp);
+  return std::min(twice, loss.largest_weight * R * logistic_diameter(W) * kRoundUp);
 }
 
 double difference_bound(const LossInfo& loss, double R, const PointPair& points) {
@@ -94,10 +103,10 @@ double difference_bound(const LossInfo& loss, double R, const PointPair& points)
   const double D = R * points.moved;
   double slope = 0;
   if (loss.kind == LossKind::kLogistic)
-    slope = std::min(std::tanh(D / 4), sigmoid(W) - sigmoid(-before));
+    slope = loss.largest_weight * std::min(std::tanh(D / 4), sigmoid(W) - sigmoid(-before));
   else  // the slope of a classification loss has one sign
     slope = std::min(loss.sup_abs_second() * D, (loss.classification ? 1 : 2) * loss.sup_first);
-  return R * (slope * kRoundUp + kValueRounding * (1 + W + before));
+  return R * (slope * kRoundUp + value_rounding(loss, 1 + W + before));
 }
 
 double difference_diameter(const LossInfo& loss, double R, const PointPair& points) {
@@ -107,7 +116,8 @@ double difference_diameter(const LossInfo& loss, double R, const PointPair& poin
   const double W = R * points.length;
   const double before = R * points.length_before;
   const double range = std::max(0.0, loss.sup_second) - std::min(0.0, loss.inf_second);
-  const double turned = range * R * points.moved * kRoundUp + 2 * kValueRounding * (1 + W + before);
+  const double turned =
+      range * R * points.moved * kRoundUp + 2 * value_rounding(loss, 1 + W + before);
   return std::min(R * turned, 2 * difference_bound(loss, R, points));
 }
 
@@ -115,19 +125,29 @@ LossRange loss_range(const LossInfo& loss, double R, double length_of_w) {
   const double W = R * length_of_w;
   if (loss.kind == LossKind::kLogistic) {
     const double least = std::log1p(std::exp(-W));
-    return {least / kRoundUp, (W + least) * kRoundUp};
+    return {loss.least_weight * least / kRoundUp, loss.largest_weight * (W + least) * kRoundUp};
   }
-  if (loss.kind == LossKind::kSigmoid) return {sigmoid(-W) / kRoundUp, sigmoid(W) * kRoundUp};
+  if (loss.kind == LossKind::kSigmoid)
+    return {loss.least_weight * sigmoid(-W) / kRoundUp,
+            loss.largest_weight * sigmoid(W) * kRoundUp};
   if (loss.kind == LossKind::kPhaseRetrieval) {
     const double most = std::max(W * W, -loss.inf_second);
     return {0, 0.25 * most * most * kRoundUp};
+  }
+  if (loss.kind == LossKind::kPoisson) {
+    // Convex in the prediction and in the label: largest at a corner.
+    const PoissonLoss<ScalarMath> poisson{loss.sup_first};
+    double most = 0;
+    for (const double z : {-W, W})
+      for (const double y : {0.0, loss.sup_first}) most = std::max(most, poisson.value(z, y));
+    return {0, most * kRoundUp + value_rounding(loss, 1 + W)};
   }
   return {0, kInfinity};
 }
 
 double loss_spread(const LossInfo& loss, double R, double length_of_w) {
   const auto [lowest, highest] = loss_range(loss, R, length_of_w);
-  return highest - lowest + kValueRounding * (1 + R * length_of_w);
+  return highest - lowest + value_rounding(loss, 1 + R * length_of_w);
 }
 
 }  // namespace sotto

@@ -55,12 +55,7 @@ Expected<std::vector<Coefficient>> coefficients(const Model& model) {
 Expected<std::vector<std::string>> full_class_names(const Model& model) {
   if (!model.schema.empty()) {
     SOTTO_ASSIGN(const Schema schema, schema_of(model));
-    std::vector<std::string> names;
-    for (const auto& column : schema.columns)
-      if (column.kind == Schema::Kind::kLabel)
-        for (const auto& spellings : column.values)
-          names.push_back(fmt::format("{}", fmt::join(spellings, " or ")));
-    return names;
+    return schema.class_names();
   }
   if (!model.class_names.empty()) return model.class_names;
   if (model.network.empty() && loss_info(model.loss).classification)

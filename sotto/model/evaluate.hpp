@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,9 +18,12 @@ namespace sotto {
 /// <w, x_i> for every row, in order.
 std::vector<double> scores(const Table& table, const Vector& w);
 
-/// What a linear model predicts from a score: the score, or its square for phase retrieval.
+/// What a linear model predicts from a score: the score, its square for phase retrieval, or the
+/// rate for counts.
 inline double prediction(const LossSpec& loss, double score) {
-  return loss.kind == LossKind::kPhaseRetrieval ? score * score : score;
+  if (loss.kind == LossKind::kPhaseRetrieval) return score * score;
+  if (loss.kind == LossKind::kPoisson) return std::min(std::exp(score), loss.threshold);
+  return score;
 }
 
 /// A network's outputs for every row, one after the other: as many per row as the network has.

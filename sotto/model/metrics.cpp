@@ -98,10 +98,34 @@ void measure_errors(std::span<const double> predicted,
 
 }  // namespace
 
-std::int64_t Metrics::right() const {
+std::int64_t rows_right(const Confusion& confusion) {
   std::int64_t count = 0;
   for (std::size_t c = 0; c < confusion.size(); ++c) count += confusion[c][c];
   return count;
+}
+
+std::int64_t rows_of(const Confusion& confusion, std::size_t c) {
+  return std::accumulate(confusion[c].begin(), confusion[c].end(), std::int64_t{0});
+}
+
+std::int64_t rows_as(const Confusion& confusion, std::size_t c) {
+  std::int64_t count = 0;
+  for (const auto& truth : confusion) count += truth[c];
+  return count;
+}
+
+std::size_t majority_class(const Confusion& confusion) {
+  std::size_t most = 0;
+  for (std::size_t c = 1; c < confusion.size(); ++c)
+    if (rows_of(confusion, c) > rows_of(confusion, most)) most = c;
+  return most;
+}
+
+std::vector<std::size_t> never_predicted(const Confusion& confusion) {
+  std::vector<std::size_t> classes;
+  for (std::size_t c = 0; c < confusion.size(); ++c)
+    if (rows_of(confusion, c) > 0 && rows_as(confusion, c) == 0) classes.push_back(c);
+  return classes;
 }
 
 std::vector<double> scores(const Table& table, const Vector& w) {

@@ -1,26 +1,39 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace sotto {
 
+/// Rows by [truth][prediction], classes in the order of stored labels.
+using Confusion = std::vector<std::vector<std::int64_t>>;
+
+/// Rows whose class was predicted.
+std::int64_t rows_right(const Confusion& confusion);
+/// Rows of this class.
+std::int64_t rows_of(const Confusion& confusion, std::size_t c);
+/// Rows that this class is predicted for.
+std::int64_t rows_as(const Confusion& confusion, std::size_t c);
+/// The class that most rows have; the first of several. There must be a class.
+std::size_t majority_class(const Confusion& confusion);
+/// Classes that some rows have and that are predicted for none.
+std::vector<std::size_t> never_predicted(const Confusion& confusion);
+
 /// How good a model is on *public* rows. Never call it on private ones: nothing here is noised.
 struct Metrics {
   std::int64_t rows = 0;
   bool classification = true;
-  double loss = 0;       ///< mean loss
+  double loss = 0;       ///< mean loss, as training weighs it
   double objective = 0;  ///< mean loss + regularizer
   double accuracy = 0;
   /// Of two classes: area under the ROC curve, ties counted half; NaN if the rows have one class.
   double auc = 0;
-  /// confusion[truth][prediction], classes in the order of stored labels; empty for regression
-  std::vector<std::vector<std::int64_t>> confusion;
-  double rmse = 0;  ///< regression only
-  double mae = 0;   ///< regression only
+  Confusion confusion;  ///< empty for regression
+  double rmse = 0;      ///< regression only
+  double mae = 0;       ///< regression only
 
-  /// Rows whose class was predicted.
-  std::int64_t right() const;
+  std::int64_t right() const { return rows_right(confusion); }
 };
 
 }  // namespace sotto

@@ -190,34 +190,29 @@ NumberErrors measure_numbers(std::span<const double> predicted, std::span<const 
   return result;
 }
 
-std::int64_t Evaluation::right() const {
-  std::int64_t count = 0;
-  for (std::size_t c = 0; c < confusion.size(); ++c) count += confusion[c][c];
-  return count;
+namespace {
+
+/// Twice the log likelihood that a count lacks at this rate; 0 at its own.
+double deviance_of(double rate, double count) {
+  const double y = std::max(0.0, count);
+  return 2 * ((y > 0 ? y * std::log(y / rate) : 0) - (y - rate));
 }
 
-std::int64_t Evaluation::of_class(std::size_t c) const {
-  return std::accumulate(confusion[c].begin(), confusion[c].end(), std::int64_t{0});
-}
+}  // namespace
 
-std::int64_t Evaluation::predicted_as(std::size_t c) const {
-  std::int64_t count = 0;
-  for (const auto& truth : confusion) count += truth[c];
-  return count;
-}
-
-std::size_t Evaluation::majority() const {
-  std::size_t most = 0;
-  for (std::size_t c = 1; c < confusion.size(); ++c)
-    if (of_class(c) > of_class(most)) most = c;
-  return most;
-}
-
-std::vector<std::size_t> Evaluation::never_predicted() const {
-  std::vector<std::size_t> classes;
-  for (std::size_t c = 0; c < confusion.size(); ++c)
-    if (of_class(c) > 0 && predicted_as(c) == 0) classes.push_back(c);
-  return classes;
+CountErrors measure_counts(std::span<const double> rates, std::span<const float> labels) {
+  SOTTO_CHECK(!labels.empty() && rates.size() == labels.size());
+  const auto n = static_cast<double>(labels.size());
+  double mean = 0;
+  for (const float label : labels) mean += std::max(0.0, static_cast<double>(label)) / n;
+  CountErrors result;
+  double of_mean = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    result.deviance += deviance_of(rates[i], labels[i]) / n;
+    if (mean > 0) of_mean += deviance_of(mean, labels[i]) / n;
+  }
+  if (of_mean > 0) result.explained = 1 - result.deviance / of_mean;
+  return result;
 }
 
 }  // namespace sotto

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "sotto/model/metrics.hpp"
+
 namespace sotto {
 
 // What scores are worth on *public* rows. Exact numbers: never compute them on private ones.
@@ -94,24 +96,28 @@ struct NumberErrors {
 /// Of at least one row.
 NumberErrors measure_numbers(std::span<const double> predicted, std::span<const float> labels);
 
+/// What predicted rates of counts are worth.
+struct CountErrors {
+  double deviance = 0;  ///< mean over rows of 2 (y ln(y / rate) - (y - rate)), the Poisson deviance
+  /// The share of it that the model takes away from predicting the mean count for every row; none
+  /// if all labels are equal.
+  std::optional<double> explained;
+};
+
+/// Of at least one row; rates above 0. Labels below 0 count as 0.
+CountErrors measure_counts(std::span<const double> rates, std::span<const float> labels);
+
 /// All that is said of a model on public rows: of a classifier the confusion and one of the first
-/// two, of regression the last.
+/// two, of regression the others.
 struct Evaluation {
   std::int64_t rows = 0;
-  std::vector<std::string> class_names;              ///< with all their spellings: `NO or >30`
-  std::vector<std::vector<std::int64_t>> confusion;  ///< [truth][prediction]
+  std::vector<std::string> class_names;  ///< with all their spellings: `NO or >30`
+  Confusion confusion;
   std::optional<TwoClassScores> two;
   std::optional<ManyClassScores> many;
   std::optional<NumberErrors> numbers;
-  std::string loss;  ///< of the model: `logistic`, `softmax`
-
-  std::int64_t right() const;
-  std::int64_t of_class(std::size_t c) const;
-  std::int64_t predicted_as(std::size_t c) const;
-  /// The class that most rows have; the first of several.
-  std::size_t majority() const;
-  /// Classes that some rows have and that are predicted for none.
-  std::vector<std::size_t> never_predicted() const;
+  std::optional<CountErrors> counts;  ///< beside `numbers`, of a Poisson loss
+  std::string loss;                   ///< of the model: `logistic`, `softmax`
 };
 
 }  // namespace sotto

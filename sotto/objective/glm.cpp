@@ -43,6 +43,8 @@ LossKernels loss_kernels(const Kernels& kernels, LossKind kind) {
       return kernels.huber;
     case LossKind::kPhaseRetrieval:
       return kernels.phase_retrieval;
+    case LossKind::kPoisson:
+      return kernels.poisson;
     case LossKind::kOwn:
       return {};
   }
@@ -85,8 +87,7 @@ GlmEngine::GlmEngine(const Table& table, const LossSpec& loss, const Kernels& ke
       width_(table.sparse() ? table.dim() : table.stride()),
       block_size_(choose_block_size(table)) {
   SOTTO_CHECK(loss.kind != LossKind::kOwn || (loss.own && loss.own->computable()));
-  SOTTO_CHECK((loss.kind != LossKind::kHuber && loss.kind != LossKind::kPhaseRetrieval) ||
-              (std::isfinite(loss.threshold) && loss.threshold > 0));
+  SOTTO_CHECK(std::isfinite(loss.threshold) && loss.threshold > 0);
 }
 
 std::unique_ptr<Engine::Workspace> GlmEngine::make_workspace() const {
@@ -180,17 +181,23 @@ void GlmEngine::differentiate(Order order,
                               double* coefficients,
                               double* norms) const {
   const bool first = order == Order::kGradient;
-  if (loss_.kind != LossKind::kOwn)
-    return (first ? loss_kernels_.first : loss_kernels_.second)(in, coefficients, norms);
-  // What is reported and what is added are made from one call: whatever a function returns, its
-  // norm is the one that clipping sees, and one that is not a number is left out.
-  const auto derivative = first ? loss_.own->first : loss_.own->second;
-  for (std::int64_t k = 0; k < in.count; ++k) {
-    const double a = derivative(in.predictions[k], static_cast<double>(in.labels[k]));
+  const auto settle = [&](std::int64_t k, double a) {
     coefficients[k] = std::abs(a) < 1e-250 ? 0 : a;
     const double x = in.row_norms[k];
     norms[k] = std::abs(coefficients[k]) * (first ? x : x * x) * kRoundUp;
+  };
+  if (loss_.kind == LossKind::kOwn) {
+    // What is reported and what is added are made from one call: whatever a function returns, its
+    // norm is the one that clipping sees, and one that is not a number is left out.
+    const auto derivative = first ? loss_.own->first : loss_.own->second;
+    for (std::int64_t k = 0; k < in.count; ++k)
+      settle(k, derivative(in.predictions[k], static_cast<double>(in.labels[k])));
+    return;
   }
+  (first ? loss_kernels_.first : loss_kernels_.second)(in, coefficients, norms);
+  if (loss_.weights == ClassWeights{}) return;
+  for (std::int64_t k = 0; k < in.count; ++k)
+    settle(k, class_weight(in.labels[k]) * coefficients[k]);
 }
 
 void GlmEngine::derive(Order order, Scratch& s, std::span<double> norms) const {
@@ -330,7 +337,8 @@ void GlmEngine::evaluate_losses(const Block& block,
   predict(block, w, s);
   const auto evaluate = [&](const auto& loss) {
     const auto of_row = [&](std::size_t i) {
-      return loss_value(loss, s.predictions[i], static_cast<double>(s.labels[i]));
+      return class_weight(s.labels[i]) *
+             loss_value(loss, s.predictions[i], static_cast<double>(s.labels[i]));
     };
     for (std::size_t k = 0; k < to_size(s.units); ++k) {
       if (s.first.empty()) {
@@ -352,6 +360,8 @@ void GlmEngine::evaluate_losses(const Block& block,
       return evaluate(HuberLoss<ScalarMath>{loss_.threshold});
     case LossKind::kPhaseRetrieval:
       return evaluate(PhaseRetrievalLoss<ScalarMath>{loss_.threshold});
+    case LossKind::kPoisson:
+      return evaluate(PoissonLoss<ScalarMath>{loss_.threshold});
     case LossKind::kOwn:
       return evaluate(OwnValue{*loss_.own});
   }

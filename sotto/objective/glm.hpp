@@ -106,6 +106,10 @@ class GlmEngine final : public Engine {
 
   enum class Order { kGradient, kHessian };
 
+  /// Of a row with this label: a part of the loss (loss/class_weights.proof.md).
+  double class_weight(float label) const {
+    return label > 0 ? loss_.weights.positive : loss_.weights.negative;
+  }
   /// What the loss says of an order's derivatives (glm_kernels::LossKernels).
   void differentiate(Order order,
                      const glm_kernels::LossArguments& in,

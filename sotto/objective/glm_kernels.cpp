@@ -463,6 +463,7 @@ const Kernels kKernels = {
     loss_kernels<SquaredLoss>(),
     loss_kernels<HuberLoss>(),
     loss_kernels<PhaseRetrievalLoss>(),
+    loss_kernels<PoissonLoss>(),
 };
 
 }  // namespace sotto::glm_kernels::SOTTO_KERNEL_ARCH

@@ -34,7 +34,7 @@ struct LossArguments {
   const float* labels;
   const double* row_norms;
   std::int64_t count;
-  double threshold;  ///< Huber and phase retrieval only
+  double threshold;  ///< Huber, phase retrieval and Poisson only
 };
 
 /// first:  coefficients = dℓ/dz,   norms = |dℓ/dz| ‖x‖ rounded up;
@@ -104,6 +104,7 @@ struct Kernels {
   LossKernels squared;
   LossKernels huber;
   LossKernels phase_retrieval;
+  LossKernels poisson;
 };
 
 /// Rows that dense_add_outer packs at a time, and the numbers that it packs them into: twice a row,

@@ -180,8 +180,8 @@ void add_many_classes(Page& page, const Evaluation& e) {
   Rows rows;
   for (std::size_t c = 0; c < e.class_names.size(); ++c)
     rows.push_back({e.class_names[c],
-                    with_commas(e.of_class(c)),
-                    with_commas(e.predicted_as(c)),
+                    with_commas(rows_of(e.confusion, c)),
+                    with_commas(rows_as(e.confusion, c)),
                     four_digits(e.many->auc[c])});
   page.table({"class", {"rows", true}, {"predicted", true}, {"AUC against all others", true}},
              rows);
@@ -206,17 +206,25 @@ void add_confusion(Page& page, const Evaluation& e) {
 }
 
 std::vector<Figure> figures_of(const Evaluation& e) {
-  if (const auto& errors = e.numbers)
-    return {{"RMSE", rounded(errors->rmse)},
-            {"MAE", rounded(errors->mae)},
-            {"R²", four_digits(errors->r_squared), "1 is perfect, 0 the mean of the labels"},
-            {"bias", rounded(errors->bias), "mean of prediction - label"}};
-  const std::size_t majority = e.majority();
-  std::vector<Figure> figures = {{"accuracy",
-                                  percent(share(e.right(), e.rows)),
-                                  fmt::format("{} for always {}",
-                                              percent(share(e.of_class(majority), e.rows)),
-                                              e.class_names[majority])}};
+  if (const auto& errors = e.numbers) {
+    std::vector<Figure> figures = {
+        {"RMSE", rounded(errors->rmse)},
+        {"MAE", rounded(errors->mae)},
+        {"R²", four_digits(errors->r_squared), "1 is perfect, 0 the mean of the labels"},
+        {"bias", rounded(errors->bias), "mean of prediction - label"}};
+    if (const auto& counts = e.counts)
+      figures.push_back({"deviance",
+                         rounded(counts->deviance),
+                         counts->explained ? percent(*counts->explained) + " explained" : ""});
+    return figures;
+  }
+  const std::size_t majority = majority_class(e.confusion);
+  std::vector<Figure> figures = {
+      {"accuracy",
+       percent(share(rows_right(e.confusion), e.rows)),
+       fmt::format("{} for always {}",
+                   percent(share(rows_of(e.confusion, majority), e.rows)),
+                   e.class_names[majority])}};
   if (const auto& scores = e.two) {
     figures.push_back({"AUC", four_digits(scores->auc), "0.5 by chance"});
     figures.push_back({"PR-AUC",
@@ -249,11 +257,11 @@ std::string evaluation_page(const Evaluation& e,
               "Nothing on this page is noised, so that it tells about single rows. Whoever made it "
               "declared its rows public. " +
                   privacy_sentence(privacy));
-  for (const std::size_t c : e.never_predicted())
+  for (const std::size_t c : never_predicted(e.confusion))
     page.banner(Tone::kWarning,
                 fmt::format("{} is never predicted", e.class_names[c]),
                 fmt::format("{} rows are of this class.{}",
-                            with_commas(e.of_class(c)),
+                            with_commas(rows_of(e.confusion, c)),
                             e.two ? " The table of thresholds shows others than 0.5. Probabilities "
                                     "that are wrong throughout can be corrected with public rows "
                                     "(`sotto recalibrate`)."

@@ -61,6 +61,8 @@ Expected<Evaluation> evaluate_rows(const Model& model, const Family& family, con
   if (!kind.classes) {
     for (double& each : outputs) each = model.network.empty() ? prediction(model.loss, each) : each;
     result.numbers = measure_numbers(outputs, labels);
+    if (model.network.empty() && model.loss.kind == LossKind::kPoisson)
+      result.counts = measure_counts(outputs, labels);
     return result;
   }
   const auto width = static_cast<std::size_t>(family.width());

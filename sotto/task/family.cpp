@@ -29,7 +29,8 @@ std::optional<std::string> difference(const Schema& schema,
   };
   if (!features.empty())
     if (auto found = of("feature", schema.feature_names(), features)) return found;
-  if (!classes.empty()) return of("class", schema.class_names(), classes);
+  if (!classes.empty() && !schema.is_named(classes))
+    return of("class", schema.class_names(), classes);
   return std::nullopt;
 }
 

@@ -66,6 +66,7 @@ Expected<std::unique_ptr<Family>> NetworkFamily::of(const Model& model) {
 
 void NetworkFamily::adapt(LoadOptions& options) const {
   options.labels = labels_of(spec_.loss);
+  options.bias = false;  // it has its own
   options.layout = Layout::kDense;
 }
 
@@ -78,6 +79,10 @@ PublicProblem NetworkFamily::problem(PublicCount n, Relation relation, bool /*pe
   problem.dimension = problem.start.size();
   problem.relation = relation;
   problem.regularizer = regularizer_;
+  if (const auto& weights = spec_.class_weights; !weights.empty()) {
+    const auto [least, largest] = std::minmax_element(weights.begin(), weights.end());
+    problem.loss = weighted(problem.loss, *least, *largest);
+  }
   return problem;
 }
 

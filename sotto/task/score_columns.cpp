@@ -77,6 +77,13 @@ Expected<void> ScoreColumns::choose_class(const std::string& name, const Model& 
       return {};
     }
   }
+  if (!model.schema.empty()) {
+    SOTTO_ASSIGN(const Schema schema, Schema::parse(model.schema, "the model's schema"));
+    if (const auto place = schema.class_called(name); place && *place < class_names_.size()) {
+      ranked_ = *place;
+      return {};
+    }
+  }
   return fail(ErrorKind::kUsage,
               fmt::format("‘class’ names '{}', which the model does not know.{} Its classes: {}.",
                           name,

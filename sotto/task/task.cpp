@@ -27,10 +27,23 @@ Expected<void> check_names(const Dataset& data) {
   return {};
 }
 
+/// A Poisson loss without a largest rate takes the upper bound that a schema's label has.
+Expected<LossSpec> with_rate(LossSpec loss, const LoadOptions& rows) {
+  if (loss.kind != LossKind::kPoisson || std::isfinite(loss.threshold) || !rows.has_schema())
+    return loss;
+  SOTTO_ASSIGN(const Schema schema, read_schema(rows));
+  if (schema.label != Schema::Label::kNumeric) return loss;
+  if (const auto* label = schema.label_column(); label && label->max > 0)
+    loss.threshold = label->max;
+  return loss;
+}
+
 Expected<LinearModel> linear_model(const TaskOptions& options) {
   LinearModel linear;
-  SOTTO_TRY(check_loss(options.loss));
-  linear.loss = options.loss;
+  SOTTO_ASSIGN(linear.loss, with_rate(options.loss, options.rows));
+  if (!options.class_weights.empty()) linear.loss.weights = {1, kMostClassWeight};  // to be checked
+  SOTTO_TRY(check_loss(linear.loss));
+  linear.loss.weights = options.loss.weights;
   linear.regularizer = options.regularizer;
   SOTTO_ASSIGN(linear.constraint, parse_constraint(options.constraint));
   linear.constraint_text = options.constraint;
@@ -49,10 +62,10 @@ Expected<void> check_network(const TaskOptions& options) {
     return fail(ErrorKind::kUsage,
                 "‘constraint’ and ‘row_max’ are for linear models: a network's weights are not "
                 "kept in a set. ‘regularizer l2:LAMBDA’ keeps them small.");
-  if (options.rows.bias || options.rows.row_norm > 0 || options.rows.layout == Layout::kSparse)
+  if (options.rows.row_norm > 0 || options.rows.layout == Layout::kSparse)
     return fail(ErrorKind::kUsage,
-                "‘bias’, ‘row_norm’ and ‘layout sparse’ are for linear models: a network has its "
-                "own biases, clipping bounds its gradients, and it takes dense rows.");
+                "‘row_norm’ and ‘layout sparse’ are for linear models: of a network (‘loss "
+                "multinomial’ is one) clipping bounds the gradients, and it takes dense rows.");
   return {};
 }
 
@@ -65,10 +78,31 @@ Expected<void> check_network_units(bool persons) {
   return {};
 }
 
+/// What is asked for of the classes, in the place of what the loss has.
+Expected<void> weigh_classes(LinearModel& linear,
+                             const TaskOptions& options,
+                             const Dataset& facts) {
+  if (options.class_weights.empty()) return {};
+  SOTTO_ASSIGN(const auto weights, weights_by_class(options.class_weights, 2, facts));
+  linear.loss.weights = {weights[0], weights[1]};
+  return {};
+}
+
+Expected<void> weigh_classes(NetworkSpec& spec, const TaskOptions& options, const Dataset& facts) {
+  if (options.class_weights.empty()) return {};
+  const std::size_t classes = class_count(spec);
+  if (classes == 0)
+    return fail(ErrorKind::kUsage,
+                "‘class_weight’ is for classes, but this network predicts numbers.");
+  SOTTO_ASSIGN(spec.class_weights, weights_by_class(options.class_weights, classes, facts));
+  return {};
+}
+
 /// Training rows, as this network takes them.
 Expected<Dataset> read_for(const NamedNetwork& named, const TaskOptions& options) {
   LoadOptions rows = options.rows;
   rows.labels = labels_of(named.loss);
+  rows.bias = false;  // a network has its own
   rows.layout = Layout::kDense;
   rows.public_rows = !options.is_private;
   const Format format = resolve_format(rows);
@@ -81,6 +115,16 @@ Expected<Dataset> read_for(const NamedNetwork& named, const TaskOptions& options
 }
 
 }  // namespace
+
+Expected<void> set_loss(TaskOptions& options, std::string_view text) {
+  if (text == "multinomial") {
+    options.loss = LossSpec();  // a network's is its own
+    if (options.network.model.empty()) options.network.model = "softmax";
+    return {};
+  }
+  SOTTO_ASSIGN(options.loss, parse_loss(text));
+  return {};
+}
 
 Task::Task() = default;
 Task::~Task() = default;
@@ -118,6 +162,7 @@ Expected<Task> Task::declare(const TaskOptions& options) {
 Expected<Task> Task::of_linear(Dataset data, const TaskOptions& options) {
   SOTTO_ASSIGN(LinearModel linear, linear_model(options));
   SOTTO_TRY(check_names(data));
+  SOTTO_TRY(weigh_classes(linear, options, data));
   linear.features = data.table.dim() - (linear.bias ? 1 : 0);
   if (linear.row_norm == 0) linear.row_norm = data.row_norm_bound;
   if (linear.row_norm == 0 && !options.is_private) {
@@ -142,6 +187,7 @@ Expected<Task> Task::declare_linear(const TaskOptions& options) {
   linear.features = options.rows.dim;
   bool persons = false;
   Dataset facts;
+  facts.class_names = options.rows.classes;
   if (options.rows.has_schema()) {
     SOTTO_ASSIGN(const Schema schema, read_schema(options.rows));
     linear.features = std::ssize(schema.feature_names());
@@ -152,6 +198,7 @@ Expected<Task> Task::declare_linear(const TaskOptions& options) {
     facts.class_names = schema.class_names();
     facts.feature_names = schema.feature_names();
   }
+  SOTTO_TRY(weigh_classes(linear, options, facts));
   if (options.public_n < 1 || linear.features < 1)
     return fail(
         ErrorKind::kUsage,
@@ -170,6 +217,7 @@ Expected<Task> Task::of_network(Dataset data, NamedNetwork named, const TaskOpti
   SOTTO_ASSIGN(
       NetworkSpec spec,
       fitted_network(options.network, named, data.table.dim(), std::ssize(data.class_names)));
+  SOTTO_TRY(weigh_classes(spec, options, data));
   SOTTO_ASSIGN(StartWeights start, start_weights(spec, options.network));
   SOTTO_ASSIGN(const PublicCount n,
                public_units(options.public_n, data.table.units(), options.relation));
@@ -222,6 +270,7 @@ Expected<Task> Task::declare_network(const TaskOptions& options) {
     facts.class_names = std::move(data.class_names);
   }
   SOTTO_ASSIGN(NetworkSpec spec, fitted_network(options.network, named, features, classes));
+  SOTTO_TRY(weigh_classes(spec, options, facts));
   Vector start = initial_weights(spec, options.network.initial_seed);
   Task task;
   task.rows_options_ = rows;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sotto/task/class_weights.hpp"
 #include "sotto/task/family.hpp"
 #include "sotto/training/prepare.hpp"
 
@@ -33,6 +34,9 @@ struct TaskOptions {
   /// Of a linear model. A network takes `logistic` for classes and `squared` for numbers; its own
   /// loss is the one that its file states.
   LossSpec loss;
+  /// Public constants that the rows' losses are multiplied by, by class; of two classes and of
+  /// networks with classes. Instead of the weights that `loss` or a network's file has.
+  std::vector<ClassWeight> class_weights;
   Regularizer regularizer;
   std::string constraint = "none";  ///< that the weights stay in (parse_constraint)
   double row_max = 0;               ///< bound on the absolute entries of a row; 0: none declared
@@ -42,6 +46,10 @@ struct TaskOptions {
   /// False: training without privacy, for which what is not declared is taken from the rows.
   bool is_private = true;
 };
+
+/// Reads what a front end is told of the loss: parse_loss(), or `multinomial`, whose linear model
+/// is the softmax network and which names that if there is no other.
+Expected<void> set_loss(TaskOptions& options, std::string_view text);
 
 /// What is trained: rows, what is public about them, and a family of models. Verbs and other front
 /// ends handle nothing else; audits and tests also use what is beneath (prepare, train).

@@ -24,23 +24,34 @@ std::vector<std::string> commands_of(const std::string& page) {
   return commands;
 }
 
-TEST(Guide, FromAHospitalsTableToTheHundredPatientsAtHighestRisk) {
-  SOTTO_NEEDS_DATA("uci/diabetic_data.csv.gz");
-  namespace fs = std::filesystem;
-  const TempDir dir;
-  fs::copy(shared_data("uci/diabetic_data.csv.gz"), dir.file("diabetic_data.csv.gz"));
-  fs::copy(std::string(SOTTO_SOURCE_DIR) + "/examples/diabetes.toml", dir.file("diabetes.toml"));
-  const std::string path = fs::path(SOTTO_BINARY).parent_path();
-  const auto commands = commands_of("hospital.md");
-  ASSERT_GE(commands.size(), 6u);
-  for (const std::string& command : commands) {
-    const auto run = in_a_shell([&](const std::string& redirected) {
+/// Runs them in this folder, and stops at the first that fails. What each of them printed.
+std::vector<CommandResult> run_page(const std::string& page, const TempDir& dir) {
+  const std::string path = std::filesystem::path(SOTTO_BINARY).parent_path();
+  std::vector<CommandResult> runs;
+  for (const std::string& command : commands_of(page)) {
+    runs.push_back(in_a_shell([&](const std::string& redirected) {
       return "cd " + ::sotto::testing::quoted(dir.file("")) +
              " && PATH=" + ::sotto::testing::quoted(path) + ":$PATH && (" + command + ")" +
              redirected;
-    });
-    ASSERT_EQ(run.code, 0) << command << "\n" << run.err;
+    }));
+    EXPECT_EQ(runs.back().code, 0) << command << "\n" << runs.back().err;
+    if (runs.back().code != 0) break;
   }
+  return runs;
+}
+
+void take(const TempDir& dir, const std::string& file) {
+  std::filesystem::copy(file, dir.file(std::filesystem::path(file).filename()));
+}
+
+const std::string kExamples = std::string(SOTTO_SOURCE_DIR) + "/examples/";
+
+TEST(Guide, FromAHospitalsTableToTheHundredPatientsAtHighestRisk) {
+  SOTTO_NEEDS_DATA("uci/diabetic_data.csv.gz");
+  const TempDir dir;
+  take(dir, shared_data("uci/diabetic_data.csv.gz"));
+  take(dir, kExamples + "diabetes.toml");
+  ASSERT_GE(run_page("hospital.md", dir).size(), 6u);
   std::istringstream list(TempDir::read(dir.file("risks.csv")));
   std::string line;
   ASSERT_TRUE(std::getline(list, line));
@@ -52,6 +63,31 @@ TEST(Guide, FromAHospitalsTableToTheHundredPatientsAtHighestRisk) {
     before = risk;
   }
   EXPECT_EQ(lines, 100);
+}
+
+TEST(Guide, RealLabels) {
+  SOTTO_NEEDS_DATA("uci/diabetic_data.csv.gz");
+  SOTTO_NEEDS_DATA("uci/wdbc.data");
+  const TempDir dir;
+  take(dir, shared_data("uci/diabetic_data.csv.gz"));
+  take(dir, shared_data("uci/wdbc.data"));
+  for (const char* schema : {"diabetes.toml", "wdbc.toml"}) take(dir, kExamples + schema);
+  const auto runs = run_page("labels.md", dir);
+  ASSERT_EQ(runs.size(), 11u);
+  using ::testing::HasSubstr;
+  // Without noise, so that these digits are the page's.
+  const std::string page = TempDir::read(std::string(SOTTO_SOURCE_DIR) + "/docs/guide/labels.md");
+  for (const std::size_t k : {0U, 1U}) {
+    const std::string& out = runs[k].out;
+    const std::size_t begin = out.find("Accuracy = ") + 11;
+    const std::string percent = out.substr(begin, out.find('%', begin) - begin) + " %";
+    EXPECT_THAT(page, HasSubstr(percent));
+  }
+  EXPECT_THAT(runs[2].out, HasSubstr("if every row were predicted NO or >30"));
+  EXPECT_THAT(runs[4].err, ::testing::Not(HasSubstr("no row is predicted")));
+  EXPECT_THAT(runs[7].out, HasSubstr("deviance"));
+  EXPECT_THAT(TempDir::read(dir.file("risks.csv")).substr(0, 200),
+              HasSubstr("probability of NO,probability of >30,probability of <30"));
 }
 
 }  // namespace

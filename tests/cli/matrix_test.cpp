@@ -104,9 +104,11 @@ const std::vector<Format> kFormats = {
     {"libsvm", libsvm}, {"csv", csv}, {"npy", numpy}, {"idx", idx_images}, {"cifar10", cifar}};
 const std::vector<FamilyCase> kFamilies = {
     {"linear", {"--method dp-gd --row-norm 1"}},
-    {"linear_with_bias", {"--method dp-gd --row-norm 1 --bias"}},
+    {"linear_without_bias", {"--method dp-gd --row-norm 1 --no-bias"}},
+    {"weighted", {"--method dp-gd --row-norm 1 --class-weight positive=3"}},
+    {"multinomial", {"--method dp-sgd --loss multinomial"}},
     {"softmax", {"--method dp-sgd --model softmax"}},
-    {"hidden_layer", {"--method dp-sgd --model mlp:3"}}};
+    {"hidden_layer", {"--method dp-sgd --model mlp:3 --class-weight negative=2"}}};
 
 class Matrix : public ::testing::TestWithParam<std::tuple<int, int>> {
  protected:
@@ -159,7 +161,7 @@ TEST_P(Matrix, EveryVerbTakesIt) {
   EXPECT_THAT(evaluated.out, HasSubstr("Brier score"));
   const std::string better = dir_.file("better.json");
   const auto recalibrated = sotto({"recalibrate --method intercept", rows.test, model, better});
-  if (family().name == std::string("linear")) {
+  if (family().name == std::string("linear_without_bias")) {
     EXPECT_EQ(recalibrated.code, 2);
     EXPECT_THAT(recalibrated.err, HasSubstr("Train with --bias"));
   } else {
@@ -177,7 +179,7 @@ TEST_P(Matrix, EveryVerbTakesIt) {
 INSTANTIATE_TEST_SUITE_P(
     All,
     Matrix,
-    ::testing::Combine(::testing::Range(0, 5), ::testing::Range(0, 4)),
+    ::testing::Combine(::testing::Range(0, 5), ::testing::Range(0, 6)),
     [](const auto& which) {
       return std::string(kFormats[static_cast<std::size_t>(std::get<0>(which.param))].name) + "_" +
              kFamilies[static_cast<std::size_t>(std::get<1>(which.param))].name;

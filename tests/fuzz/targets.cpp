@@ -10,6 +10,7 @@
 #include "sotto/audit/verify.hpp"
 #include "sotto/audit/verify_copies.hpp"
 #include "sotto/core/json.hpp"
+#include "sotto/data/dataset.hpp"
 #include "sotto/data/io/cifar.hpp"
 #include "sotto/data/io/csv.hpp"
 #include "sotto/data/io/idx.hpp"
@@ -17,6 +18,7 @@
 #include "sotto/data/io/npy.hpp"
 #include "sotto/data/schema.hpp"
 #include "sotto/geometry/constraint_set.hpp"
+#include "sotto/loss/loss_info.hpp"
 #include "sotto/model/model.hpp"
 #include "sotto/model/onnx/onnx.hpp"
 #include "sotto/objective/network/spec.hpp"
@@ -24,6 +26,7 @@
 #include "sotto/privacy/journal.hpp"
 #include "sotto/report/reported_run.hpp"
 #include "sotto/study/spec.hpp"
+#include "sotto/task/class_weights.hpp"
 #include "sotto/training/checkpoint.hpp"
 
 namespace sotto::fuzz {
@@ -153,6 +156,18 @@ void config(std::string_view input) {
 void polytope(std::string_view input) {
   (void)parse_constraint("polytope:" + as_file(input, "vertices"));
 }
+void loss(std::string_view input) {
+  if (const auto parsed = parse_loss(input)) {
+    const std::string text = to_string(*parsed);
+    const auto again = parse_loss(text);
+    if (!again || to_string(*again) != text) std::abort();
+    (void)loss_info(*parsed);
+    (void)check_loss(*parsed);
+  }
+  Dataset names;
+  names.class_names = {"a", "b"};
+  if (const auto weights = parse_class_weights(input)) (void)weights_by_class(*weights, 2, names);
+}
 void constraint(std::string_view input) {
   if (!input.starts_with("polytope")) (void)parse_constraint(input);
 }
@@ -165,6 +180,7 @@ const std::map<std::string, Target>& targets() {
                                                     {"cifar", cifar},
                                                     {"config", config},
                                                     {"constraint", constraint},
+                                                    {"loss", loss},
                                                     {"csv", csv},
                                                     {"event", event},
                                                     {"gzip", gzip},

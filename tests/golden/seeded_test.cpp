@@ -75,6 +75,9 @@ json digests_of(const Line& line) {
   EXPECT_EQ(world.exit_code, 0) << name_of(line) << ": " << world.artifacts["stderr"];
   json record = json::parse(world.artifacts.at("record"));
   record.erase("versions");
+  // The digests are older than the intercept that linear models have unless told otherwise.
+  auto& words = record["command"];
+  words.erase(std::remove(words.begin(), words.end(), "--no-bias"), words.end());
   world.artifacts["record"] = record.dump();
   json digests = json::object();
   for (const char* artifact : {"model", "record", "journal"})

@@ -37,6 +37,11 @@ const std::vector<MethodLine>& method_lines() {
       planned("dp-gd", "dp-gd", {"--steps 4"}),
       planned("dp-gd best", "dp-gd", {"--steps 12 --output best --candidates 3"}),
       planned("dp-gd glm", "dp-gd", {"--steps 4 --clip-rule glm"}),
+      // Of a label that does not fit no weight may be left.
+      planned("dp-gd weighted", "dp-gd", {"--steps 4 --class-weight positive=4,negative=0.5"}),
+      planned("dp-newton weighted glm",
+              "dp-newton",
+              {"--steps 3 --clip-rule glm --class-weight positive=4"}),
       planned("dp-sgd", "dp-sgd", {"--steps 4 --expected-batch 6"}),
       planned("dp-sgd quantile", "dp-sgd", {"--steps 4 --expected-batch 6 --clip-quantile 0.5"}),
       planned("dp-sgd fixed", "dp-sgd", {"--steps 4 --expected-batch 6 --sampling fixed_size"}),
@@ -113,6 +118,9 @@ std::string impossible(const MethodLine& method, const TableKind& table) {
     if ((word == "glm" || word == "--certificate-share") &&
         (table.network || table.name == "persons"))
       return "a rule of linear models with one row in a unit";
+  for (const std::string& word : method.arguments)
+    if (word == "--class-weight" && (table.network || table.has_loss()))
+      return "names for two classes, where there are ten or numbers";
   if (!table.network) return "";
   if (info(method).needs.has(Capability::kHessians)) return "networks have no Hessians";
   if (info(method).constraints) return "networks are not kept in a set";

@@ -107,6 +107,9 @@ std::vector<double> make_point(std::int64_t dim, double scale = 1) {
 struct Reference {
   LossSpec loss;
   long double derivative(int order, long double z, long double y) const {
+    return (y > 0 ? loss.weights.positive : loss.weights.negative) * unweighted(order, z, y);
+  }
+  long double unweighted(int order, long double z, long double y) const {
     const long double m = y * z, r = z - y, p = 1 / (1 + std::exp(-m));
     const long double delta = loss.threshold;
     switch (loss.kind) {
@@ -125,6 +128,14 @@ struct Reference {
         const long double label = std::clamp(y, 0.0L, delta);
         const long double gap = z * z - label;
         return order == 0 ? gap * gap / 4 : order == 1 ? z * gap : 3 * z * z - label;
+      }
+      case LossKind::kPoisson: {
+        const long double label = std::clamp(y, 0.0L, delta);
+        const long double last = std::log(delta), rate = z > last ? delta : std::exp(z);
+        if (order == 1) return rate - label;
+        if (order == 2) return z > last ? 0 : rate;
+        const long double entropy = label > 0 ? label * std::log(label) - label : 0;
+        return rate + (z > last ? delta * (z - last) : 0) - label * z + entropy;
       }
       case LossKind::kOwn:  // tests/oracle/own_loss_test.cpp
         break;
@@ -165,6 +176,7 @@ struct Param {
 
 std::string name(const ::testing::TestParamInfo<Param>& info) {
   std::string text = to_string({info.param.loss.kind, 1}).substr(0, 5);
+  if (info.param.loss.weights != ClassWeights{}) text += "Weighted";
   return text + (info.param.sparse ? "Sparse" : "Dense") + (info.param.units ? "Units" : "Rows");
 }
 
@@ -332,9 +344,16 @@ std::vector<Param> params() {
                               LossKind::kSigmoid,
                               LossKind::kSquared,
                               LossKind::kHuber,
-                              LossKind::kPhaseRetrieval})
+                              LossKind::kPhaseRetrieval,
+                              LossKind::kPoisson})
     for (const bool sparse : {false, true})
-      for (const bool units : {false, true}) all.push_back({{kind, 0.8}, sparse, units});
+      for (const bool units : {false, true}) {
+        LossSpec loss{kind, 0.8};
+        all.push_back({loss, sparse, units});
+        if (kind != LossKind::kLogistic && kind != LossKind::kSigmoid) continue;
+        loss.weights = {0.3, 4};
+        all.push_back({loss, sparse, units});
+      }
   return all;
 }
 

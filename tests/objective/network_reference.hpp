@@ -38,6 +38,12 @@ class ReferenceNetwork {
   }
 
   double loss(const float* row, double label, const Vector& w) const {
+    if (spec_.class_weights.empty()) return unweighted(row, label, w);
+    const bool softmax = spec_.loss == NetworkLoss::kSoftmax;
+    return spec_.class_weights[static_cast<std::size_t>(softmax ? label : label > 0)] *
+           unweighted(row, label, w);
+  }
+  double unweighted(const float* row, double label, const Vector& w) const {
     const Values z = outputs(row, w);
     if (spec_.loss == NetworkLoss::kLogistic) return std::log1p(std::exp(-label * z[0]));
     if (spec_.loss == NetworkLoss::kSquared) return (z[0] - label) * (z[0] - label) / 2;
@@ -175,8 +181,10 @@ class ReferenceNetwork {
 /// A spec from its layers; the loss follows from the outputs.
 inline NetworkSpec make_spec(const ImageShape& input,
                              const std::vector<const char*>& layers,
-                             NetworkLoss loss = NetworkLoss::kSoftmax) {
+                             NetworkLoss loss = NetworkLoss::kSoftmax,
+                             const std::vector<double>& class_weights = {}) {
   NetworkSpec spec;
+  spec.class_weights = class_weights;
   spec.input = input;
   spec.loss = loss;
   for (const char* text : layers) spec.layers.push_back(parse_layer(text).value());
@@ -251,6 +259,9 @@ inline std::vector<NamedSpec> layer_zoo() {
       {"dropout", make_spec({9, 1, 1}, {"linear 6", "dropout", "relu", "linear 3"}, soft)},
       {"logistic", make_spec({9, 1, 1}, {"linear 6", "tanh", "linear 1"}, NetworkLoss::kLogistic)},
       {"squared", make_spec({9, 1, 1}, {"linear 6", "tanh", "linear 1"}, NetworkLoss::kSquared)},
+      {"weighted_softmax", make_spec({9, 1, 1}, {"linear 3"}, soft, {0.5, 1, 3})},
+      {"weighted_logistic",
+       make_spec({9, 1, 1}, {"linear 4", "tanh", "linear 1"}, NetworkLoss::kLogistic, {0.25, 2})},
   };
 }
 

@@ -87,6 +87,10 @@ std::vector<Cell> all_cells() {
   cells.push_back({"dp-fw-l2", "l1:6", {}, {LossKind::kHuber, 4}});
   for (const LossSpec& loss : {LossSpec{LossKind::kSigmoid}, LossSpec{LossKind::kPhaseRetrieval}})
     cells.push_back({"dp-fw-l2", "l1:6", {}, loss, Relation::kReplaceOne, false});
+  LossSpec weighted{LossKind::kLogistic};
+  weighted.weights = {0.5, 3};
+  for (const LossSpec& loss : {weighted, LossSpec{LossKind::kPoisson, 2}})
+    cells.push_back({"dp-fw-l2", "l1:6", {}, loss, Relation::kReplaceOne, false});
   return cells;
 }
 

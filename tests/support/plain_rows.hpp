@@ -59,7 +59,7 @@ class PlainRows {
 
   Vector gradient(const Vector& w) const {
     Vector sum = Vector::Zero(kDim);
-    for (int i = 0; i < kRows; ++i) sum += slope(i, w) / kRows * row(i);
+    for (int i = 0; i < kRows; ++i) sum += weight(i) * slope(i, w) / kRows * row(i);
     for (int j = 0; j < kDim; ++j) {
       const double square = 1 + w[j] * w[j];
       sum[j] += regularizer_ == RegularizerKind::kL2 ? lambda_ * w[j]
@@ -75,7 +75,7 @@ class PlainRows {
       const double p = 1 / (1 + std::exp(-labels_[index(i)] * row(i).dot(w)));
       const double bend =
           loss_.kind == LossKind::kLogistic ? p * (1 - p) : p * (1 - p) * (2 * p - 1);
-      sum += bend / kRows * (row(i) * row(i).transpose());
+      sum += weight(i) * bend / kRows * (row(i) * row(i).transpose());
     }
     for (int j = 0; j < kDim; ++j) {
       const double square = w[j] * w[j];
@@ -98,6 +98,8 @@ class PlainRows {
         return static_cast<float>(contrary ? -3 * score : score);
       case LossKind::kPhaseRetrieval:
         return static_cast<float>(contrary ? 0 : score * score / 4);
+      case LossKind::kPoisson:
+        return static_cast<float>(contrary ? 0 : std::floor(std::exp(score / 4)));
       default:
         return (score > 0) != contrary ? 1.0F : -1.0F;
     }
@@ -107,7 +109,10 @@ class PlainRows {
     for (int j = 0; j < kDim; ++j) x[j] = static_cast<double>(values_[index(kDim * i + j)]);
     return x;
   }
-  /// The derivative of row i's loss by its prediction.
+  double weight(int i) const {
+    return labels_[index(i)] > 0 ? loss_.weights.positive : loss_.weights.negative;
+  }
+  /// The derivative of row i's unweighted loss by its prediction.
   double slope(int i, const Vector& w) const {
     const double z = row(i).dot(w);
     const auto y = static_cast<double>(labels_[index(i)]);
@@ -121,6 +126,8 @@ class PlainRows {
         return std::clamp(z - y, -loss_.threshold, loss_.threshold);
       case LossKind::kPhaseRetrieval:
         return z * (z * z - std::clamp(y, 0.0, loss_.threshold));
+      case LossKind::kPoisson:
+        return std::min(std::exp(z), loss_.threshold) - std::clamp(y, 0.0, loss_.threshold);
       case LossKind::kSquared:
       case LossKind::kOwn:  // no rows of these tests have one
         break;

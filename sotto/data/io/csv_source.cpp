@@ -144,11 +144,15 @@ Expected<void> check_label(const Schema& schema, const ReadOptions& options) {
   const char* needs = options.labels == LabelKind::kBinary ? "two (positive and negative)"
                       : options.labels == LabelKind::kReal ? "a numeric label (min and max)"
                                                            : "classes";
+  const char* remedy = schema.label == Label::kTwoClasses ? "logistic"
+                       : schema.label == Label::kClasses  ? "multinomial"
+                                                          : "squared, huber, or poisson for counts";
   return fail(ErrorKind::kUsage,
-              fmt::format("the schema declares {}, but the loss needs {}. Choose another loss or "
-                          "change the label column.",
+              fmt::format("the schema declares {}, but the loss needs {}. Use ‘loss {}’, or change "
+                          "the label column.",
                           declares,
-                          needs));
+                          needs,
+                          remedy));
 }
 
 }  // namespace

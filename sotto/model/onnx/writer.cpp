@@ -275,6 +275,11 @@ Expected<Graph> linear_graph(const Model& model) {
     scores = writer.put("Mul", {scores, factor});
   }
   if (model.loss.kind == LossKind::kPhaseRetrieval) writer.put("Mul", {scores, scores});
+  if (model.loss.kind == LossKind::kPoisson) {
+    // Taken before the exponential, which then stays finite: the rate is at most the threshold.
+    const std::string last = writer.constant("largest", {1}, {std::log(model.loss.threshold)});
+    writer.put("Exp", {writer.put("Min", {scores, last})});
+  }
   writer.set_outputs(1);
   return std::move(writer).finish();
 }

@@ -147,6 +147,7 @@ class NetworkEngine final : public Engine {
                  Storage& storage,
                  Scratch& scratch) const;
   double loss_of(const float* outputs, float label) const;
+  double class_weight(float label) const;
   void slopes_of(const float* outputs, float label, float* slopes) const;
   float label_of(std::int64_t unit) const {
     return table_.labels()[static_cast<std::size_t>(unit)];

@@ -19,27 +19,39 @@ double softmax_loss(const float* outputs, std::int64_t count, std::int64_t label
 
 }  // namespace
 
+double NetworkEngine::class_weight(float label) const {
+  if (spec_.class_weights.empty()) return 1;
+  const bool softmax = spec_.loss == NetworkLoss::kSoftmax;
+  return spec_.class_weights[static_cast<std::size_t>(softmax ? label : label > 0)];
+}
+
 /// The loss of one example.
 double NetworkEngine::loss_of(const float* outputs, float label) const {
+  const double weight = class_weight(label);
   if (spec_.loss == NetworkLoss::kSoftmax)
-    return softmax_loss(outputs, outputs_, static_cast<std::int64_t>(label));
+    return weight * softmax_loss(outputs, outputs_, static_cast<std::int64_t>(label));
   const double z = outputs[0];
   const double y = label;
-  return spec_.loss == NetworkLoss::kLogistic ? loss_value(LogisticLoss<ScalarMath>{}, z, y)
-                                              : loss_value(SquaredLoss<ScalarMath>{}, z, y);
+  return weight * (spec_.loss == NetworkLoss::kLogistic
+                       ? loss_value(LogisticLoss<ScalarMath>{}, z, y)
+                       : loss_value(SquaredLoss<ScalarMath>{}, z, y));
 }
 
 /// The loss's derivatives in the outputs.
 void NetworkEngine::slopes_of(const float* outputs, float label, float* slopes) const {
   if (spec_.loss == NetworkLoss::kSoftmax) {
     kernels_.softmax_slopes(outputs, outputs_, static_cast<std::int64_t>(label), slopes);
+    if (spec_.class_weights.empty()) return;
+    const auto weight = static_cast<float>(class_weight(label));
+    for (std::int64_t c = 0; c < outputs_; ++c) slopes[c] *= weight;
     return;
   }
   const double z = outputs[0];
   const double y = label;
-  slopes[0] = static_cast<float>(spec_.loss == NetworkLoss::kLogistic
-                                     ? loss_slope(LogisticLoss<ScalarMath>{}, z, y)
-                                     : loss_slope(SquaredLoss<ScalarMath>{}, z, y));
+  slopes[0] =
+      static_cast<float>(class_weight(label) * (spec_.loss == NetworkLoss::kLogistic
+                                                    ? loss_slope(LogisticLoss<ScalarMath>{}, z, y)
+                                                    : loss_slope(SquaredLoss<ScalarMath>{}, z, y)));
 }
 
 }  // namespace sotto

@@ -167,6 +167,12 @@ Expected<std::vector<ImageShape>> shapes_of(const NetworkSpec& spec) {
   return shapes;
 }
 
+std::size_t class_count(const NetworkSpec& spec) {
+  if (spec.loss == NetworkLoss::kSquared) return 0;
+  if (spec.loss == NetworkLoss::kLogistic) return 2;
+  return static_cast<std::size_t>(shapes_of(spec)->back().channels);
+}
+
 std::vector<ParameterRange> parameter_ranges(const NetworkSpec& spec) {
   const auto shapes = shapes_of(spec);
   SOTTO_CHECK(shapes.has_value());

@@ -70,6 +70,9 @@ struct NetworkSpec {
   std::vector<double> deviation;  ///< by channel, the input is divided by it; empty: 1
   std::vector<LayerSpec> layers;
   NetworkLoss loss = NetworkLoss::kSoftmax;
+  /// Public constants that the losses of each class's rows are multiplied by, in the order of
+  /// stored labels; empty: 1 (loss/class_weights.proof.md).
+  std::vector<double> class_weights;
   bool operator==(const NetworkSpec&) const = default;
 };
 
@@ -111,6 +114,9 @@ struct ParameterRange {
   std::int64_t biases = 0;
   std::int64_t count() const { return weights + biases; }
 };
+
+/// How many classes its outputs stand for; 0: it predicts numbers. The spec must pass shapes_of.
+std::size_t class_count(const NetworkSpec& spec);
 
 /// One range a layer, frozen ones too. The spec must pass shapes_of.
 std::vector<ParameterRange> parameter_ranges(const NetworkSpec& spec);

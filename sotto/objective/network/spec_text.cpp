@@ -8,6 +8,7 @@
 
 #include "sotto/core/numbers.hpp"
 #include "sotto/core/toml.hpp"
+#include "sotto/loss/loss_info.hpp"
 #include "sotto/objective/network/spec.hpp"
 
 namespace sotto {
@@ -82,10 +83,11 @@ Expected<std::vector<double>> read_numbers(const toml::table& table, const char*
 
 Expected<NetworkSpec> read_table(const toml::table& table) {
   for (const auto& [key, value] : table)
-    if (key != "input" && key != "mean" && key != "deviation" && key != "loss" && key != "layers")
+    if (key != "input" && key != "mean" && key != "deviation" && key != "loss" &&
+        key != "class_weights" && key != "layers")
       return bad(
-          fmt::format("unknown key '{}'. A model file has input, layers, loss, mean and "
-                      "deviation.",
+          fmt::format("unknown key '{}'. A model file has input, layers, loss, class_weights, mean "
+                      "and deviation.",
                       key.str()));
   NetworkSpec spec;
   SOTTO_ASSIGN(const auto extents, read_numbers(table, "input"));
@@ -126,6 +128,14 @@ Expected<NetworkSpec> read_table(const toml::table& table) {
     spec.layers.push_back(*layer);
   }
   SOTTO_TRY(shapes_of(spec));
+  SOTTO_ASSIGN(spec.class_weights, read_numbers(table, "class_weights"));
+  if (!spec.class_weights.empty() && spec.class_weights.size() != class_count(spec))
+    return bad(
+        fmt::format("class_weights must be one number per class, {} here.", class_count(spec)));
+  for (const double weight : spec.class_weights)
+    if (!is_class_weight(weight))
+      return bad(fmt::format(
+          "class_weights must lie between {:g} and {:g}.", kLeastClassWeight, kMostClassWeight));
   return spec;
 }
 
@@ -222,6 +232,8 @@ std::string to_text(const NetworkSpec& spec) {
     text += fmt::format("deviation = [{}]\n", fmt::join(spec.deviation, ", "));
   for (const auto& each : kLosses)
     if (each.loss == spec.loss) text += fmt::format("loss = \"{}\"\n", each.name);
+  if (!spec.class_weights.empty())
+    text += fmt::format("class_weights = [{}]\n", fmt::join(spec.class_weights, ", "));
   text += "layers = [\n";
   for (const auto& layer : spec.layers) text += fmt::format("  \"{}\",\n", to_text(layer));
   return text + "]\n";

@@ -50,7 +50,8 @@ void add_descent_options(OptionTable<DescentOptions>& table) {
 // At w = 0 no row of norm R is clipped, with a tenth to spare: the bias of clipping sets in sharply
 // where labels are hard to tell (found on the diabetes data; see docs/studies/defaults.md).
 double default_clip_radius(const PublicProblem& problem) {
-  if (problem.network) return 0.3;  // found on MNIST and CIFAR-10 (docs/studies/networks.md)
+  // Found on MNIST and CIFAR-10 (docs/studies/networks.md).
+  if (problem.network) return 0.3 * problem.loss.largest_weight;
   const double R = std::isfinite(problem.row_norm) ? problem.row_norm : 1;
   return 1.1 * R * problem.loss.typical_first;
 }

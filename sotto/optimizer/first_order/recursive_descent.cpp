@@ -12,7 +12,7 @@ namespace sotto {
 double data_smoothness(const PublicProblem& problem) {
   // Nothing bounds a network's: the number is what differences are clipped by, and was found on
   // MNIST (docs/studies/networks.md).
-  if (problem.network) return 0.2;
+  if (problem.network) return 0.2 * problem.loss.largest_weight;
   const double R = std::isfinite(problem.row_norm) ? problem.row_norm : 1;
   return problem.loss.sup_abs_second() * R * R;
 }

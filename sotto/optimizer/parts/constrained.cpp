@@ -76,9 +76,10 @@ TheoryFacts theory_facts(const PublicFacts& facts) {
   result.n = static_cast<double>(problem.n);
   result.d = static_cast<double>(problem.dimension);
   // The loss at 0, where it has a bound; losses are never negative.
-  result.initial_gap = problem.loss.kind == LossKind::kLogistic  ? std::numbers::ln2
-                       : problem.loss.kind == LossKind::kSigmoid ? 0.5
-                                                                 : 1;
+  result.initial_gap =
+      problem.loss.largest_weight * (problem.loss.kind == LossKind::kLogistic  ? std::numbers::ln2
+                                     : problem.loss.kind == LossKind::kSigmoid ? 0.5
+                                                                               : 1);
   result.smoothness = problem.loss.sup_abs_second() * R * R + curvature;
   // ‖x‖_∞ bounds |⟨x, v⟩| / ‖v‖₁, and ‖v‖₂ <= ‖v‖₁ the regularizer's part.
   result.smoothness_l1 = problem.loss.sup_abs_second() * entries * entries + curvature;

@@ -177,9 +177,9 @@ std::optional<double> public_gap(const PublicProblem& problem, const Vector& sta
   if (start.norm() > 0 && !std::isfinite(problem.row_norm)) return std::nullopt;
   switch (problem.loss.kind) {
     case LossKind::kLogistic:
-      return (W > 30 ? W : std::log1p(std::exp(W))) + r;
+      return problem.loss.largest_weight * (W > 30 ? W : std::log1p(std::exp(W))) + r;
     case LossKind::kSigmoid:
-      return 1 / (1 + std::exp(-W)) + r;
+      return problem.loss.largest_weight / (1 + std::exp(-W)) + r;
     default:
       return std::nullopt;
   }
