@@ -56,15 +56,6 @@ Expected<void> check_network(const TaskOptions& options) {
   return {};
 }
 
-/// Said before a plan is priced, and by a plan that is priced alone.
-Expected<void> check_network_units(bool persons) {
-  if (persons)
-    return fail(ErrorKind::kUsage,
-                "networks protect rows, but the schema declares persons with several rows. Use a "
-                "linear model, or one row per person.");
-  return {};
-}
-
 /// Training rows, as this network takes them.
 Expected<Dataset> read_for(const NamedNetwork& named, const TaskOptions& options) {
   LoadOptions rows = options.rows;
@@ -166,7 +157,6 @@ Expected<Task> Task::declare_linear(const TaskOptions& options) {
 
 Expected<Task> Task::of_network(Dataset data, NamedNetwork named, const TaskOptions& options) {
   SOTTO_TRY(check_names(data));
-  SOTTO_TRY(check_network_units(data.table.has_units()));
   SOTTO_ASSIGN(
       NetworkSpec spec,
       fitted_network(options.network, named, data.table.dim(), std::ssize(data.class_names)));
@@ -197,7 +187,6 @@ Expected<Task> Task::declare_network(const TaskOptions& options) {
   std::int64_t features = named.features > 0 ? named.features : rows.dim;
   if (rows.has_schema()) {
     SOTTO_ASSIGN(const Schema schema, read_schema(rows));
-    SOTTO_TRY(check_network_units(schema.has_units));
     facts.class_names = schema.class_names();
     if (named.features == 0) features = std::ssize(schema.feature_names());
   }
