@@ -31,6 +31,7 @@ void OneRunArguments::add_to(Verb& verb) {
       .group("One run");
   verb.add_word("--regularizer", regularizer, "as in train").show_default().group("One run");
   data.add_to(verb);
+  data.add_most_rows(verb);
 }
 
 namespace {
@@ -72,6 +73,8 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
 
   // A journal beside a model must hold what the model knows of it, as for `train`.
   TrainOptions train = arguments.train;
+  train.unit = task.unit();
+  train.most_rows = task.most_rows();
   constexpr std::string_view kBeside = ".journal";
   if (train.journal_path.ends_with(kBeside)) {
     const std::size_t length = train.journal_path.size() - kBeside.size();

@@ -336,7 +336,8 @@ up to the stated confidence.
   sotto audit --method dp-sgd --model small.toml --epsilon 1 --delta 1e-5
 
 With --one-run, audits one real training instead: canaries are added to DATA by coin flips, and guessed from the
-released gradients. The bound is weaker, but it is about this run.
+released gradients. The bound is weaker, but it is about this run. A canary is a unit: a person with all of her
+rows, where the schema declares persons (the made-up data sets above have one row per unit).
 
   sotto audit --one-run --journal audit.journal --canaries 100 --epsilon 8 --delta 1e-6 --dim 123 --row-norm 3.74 a9a.gz
   sotto audit --one-run --journal audit.journal --method dp-sgd --model mnist-cnn4 --epsilon 8 --delta 1e-5 images.gz,labels.gz)");

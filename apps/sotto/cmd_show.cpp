@@ -205,6 +205,8 @@ void print(const Arguments& arguments, const Shown& shown) {
                                            model.method));
   fact("guarantee", guarantee(privacy));
   if (privacy.is_private) fact("", amount(privacy));
+  if (privacy.most_rows > 0)
+    fact("", fmt::format("at most {} rows per person, the first ones", privacy.most_rows));
   if (privacy.insecure_seed) fact("", "NOT private: the seed is known, and with it the noise.");
   if (privacy.unsafe_diagnostics)
     fact("", "NOT private: true training values were printed (--unsafe-diagnostics).");

@@ -181,6 +181,8 @@ Expected<int> run_train(Arguments& arguments) {
   std::optional<Dataset> test;
   if (!arguments.test_path.empty()) {
     SOTTO_ASSIGN(test, task.read_public(arguments.test_path));
+    if (talks)
+      for (const auto& note : test->notes) say("note: --test: {}\n", note);
   }
   // Only now, since it may take a while: what was wrong with the request has been said.
   if (task.family().slow() && talks) say("computing the frozen layers' features, once\n");
@@ -309,6 +311,7 @@ Action add_train(Verb& app) {
       .group("Model");
   a->network.add_to(*verb);
   a->data.add_to(*verb);
+  a->data.add_most_rows(*verb);
   a->data.add_rows(*verb,
                    "--test",
                    a->test_path,

@@ -48,6 +48,15 @@ void DataArguments::add_to(Verb& verb) {
   add_limits(verb);
 }
 
+void DataArguments::add_most_rows(Verb& verb) {
+  verb.add_option(
+          "--most-rows",
+          most_rows,
+          "of each person's rows use the first K in the file's order (with a unit column in "
+          "the schema); default: all")
+      .group("Data");
+}
+
 void DataArguments::add_limits(Verb& verb) {
   const auto add_limit = [&](const char* name, auto& bytes, const char* text) {
     verb.add_option(name, bytes, text).bytes().group("Limits");
@@ -129,6 +138,10 @@ Expected<LoadOptions> DataArguments::load_options(const std::string& path) const
                    : layout == "sparse" ? Layout::kSparse
                                         : Layout::kAuto;
   options.row_norm = row_norm;
+  if (most_rows && *most_rows < 1)
+    return fail(ErrorKind::kUsage,
+                fmt::format("--most-rows must be at least 1, but is {}.", *most_rows));
+  options.most_rows = most_rows.value_or(0);
   options.bias = bias;
   options.misfits = no_refusals ? Misfits::kNull : Misfits::kRefuse;
   options.limits = limits;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,10 +23,13 @@ struct DataArguments {
   /// none unless asked for. Networks have biases of their own and don't look at it.
   bool bias = true;
   bool no_refusals = false;
+  std::optional<std::int64_t> most_rows;
   InputLimits limits;
   bool streams = false;  ///< rows may come through standard input, `-`
 
   void add_to(Verb& verb);
+  /// For verbs that train.
+  void add_most_rows(Verb& verb);
   /// Only those that say how large a file may be.
   void add_limits(Verb& verb);
   /// An argument or option that names rows, which may be several files.

@@ -1,5 +1,7 @@
 #include "rows_for_model.hpp"
 
+#include "printer.hpp"
+
 namespace sotto::app {
 
 void RowsForModel::add_to(Verb& verb) {
@@ -20,6 +22,7 @@ Expected<RowsForModel::Opened> RowsForModel::open() const {
   SOTTO_ASSIGN(LoadOptions options, data.load_options(data_path));
   options.persons = false;  // a row counts once, whoever it is about
   SOTTO_ASSIGN(Dataset rows, family->read(std::move(options)));
+  for (const auto& note : rows.notes) say("note: {}\n", note);
   return Opened{std::move(model), std::move(family), std::move(rows)};
 }
 

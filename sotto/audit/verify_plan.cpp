@@ -75,7 +75,9 @@ void check_plan(const json& record, const json& statement, Relation relation, Ch
   const auto row_norm = number_in<double>(listed(record, "options", "row_norm").value_or(""));
   facts.problem.row_norm = row_norm && *row_norm > 0 ? *row_norm : 1;
   facts.problem.row_max = 1;
-  facts.problem.linear_rows = value<std::string>(statement, "unit").value_or("row") == "row";
+  // A person of whom one row is used is a row.
+  facts.problem.linear_rows = value<std::string>(statement, "unit").value_or("row") == "row" ||
+                              value<std::int64_t>(statement, "most_rows") == 1;
   facts.problem.network = value<std::string>(record, "loss") == "network";
   if (facts.problem.network) facts.problem.linear_rows = false;
   if (const auto loss = parse_loss(value<std::string>(record, "loss").value_or("")))

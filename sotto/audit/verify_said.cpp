@@ -319,6 +319,11 @@ void check_complete(const json& record, const json& statement, Checks& checks) {
   all(record, kOfRecords, "");
   all(statement, kOfStatements, "privacy: ");
   // Only runs that started so have it; that it was not taken away, the command says.
+  if (const auto most = value<json>(statement, "most_rows"))
+    checks.require(
+        "privacy: most_rows",
+        most->is_number_integer() && *most > 0 && value<std::string>(statement, "unit") != "row",
+        "it is no number of rows of a person");
   if (const auto start = value<json>(statement, "start_declared_public")) {
     checks.require("privacy: start_declared_public", start->is_boolean(), "it is no flag");
     if (*start == true)
@@ -384,6 +389,7 @@ void check_known(const json& record, const json& statement, Checks& checks) {
                                 "delta",
                                 "neighbours",
                                 "unit",
+                                "most_rows",
                                 "public_n",
                                 "accountant",
                                 "rule",
@@ -456,6 +462,11 @@ void check_said(const json& record, const json& statement, Checks& checks) {
                  starts == flag(statement, "start_declared_public"),
                  "it and the statement differ in whether the run started from weights that were "
                  "declared public");
+  const auto most = typed.find("most_rows");
+  checks.require("command",
+                 value<std::int64_t>(statement, "most_rows") ==
+                     (most == typed.end() ? std::nullopt : number_in<std::int64_t>(most->second)),
+                 "it and the statement differ in how many rows of a person were used");
   if (const auto method = typed.find("method"); method != typed.end())
     checks.require("command",
                    value<std::string>(record, "method") == method->second,

@@ -87,6 +87,9 @@ Expected<void> check_options(const ReadOptions& options) {
                 fmt::format("row_norm must be finite and > 0 (1e-30 to 1e30), but is {}. Set "
                             "‘row_norm’ to the largest row norm to keep, for example 1.",
                             options.row_norm));
+  if (options.most_rows < 0)
+    return fail(ErrorKind::kUsage,
+                fmt::format("‘most_rows’ must be at least 1, but is {}.", options.most_rows));
   if (options.labels == LabelKind::kBinary && !options.classes.empty() &&
       options.classes.size() != 2)
     return fail(ErrorKind::kUsage,
@@ -94,6 +97,12 @@ Expected<void> check_options(const ReadOptions& options) {
                             "and the positive one, or use ‘loss multinomial’ for more.",
                             options.classes.size()));
   return {};
+}
+
+tl::unexpected<Error> no_persons() {
+  return fail(ErrorKind::kUsage,
+              "‘most_rows’ counts the rows of a person, but nothing declares persons. Declare a "
+              "column of kind \"unit\" in the ‘schema’ of a CSV file, or leave ‘most_rows’ out.");
 }
 
 Expected<void> check_dim(const ReadOptions& options, std::int64_t dim, const std::string& path) {

@@ -19,6 +19,15 @@ enum class LabelKind {
   kReal,        ///< numbers
 };
 
+/// What rows are read for: what a CSV file may lack of its schema's columns, or have beside them.
+enum class ReadFor {
+  kTraining,  ///< all of the schema's columns, and no others
+  /// Public rows with labels: the person's column and ignored ones may be missing, and columns that
+  /// the schema does not know are not used, as a note says.
+  kEvaluation,
+  kScoring,  ///< the same, and the label's column may be missing, too, or its fields empty
+};
+
 /// How rows are laid out in memory.
 enum class Layout { kAuto, kDense, kSparse };
 
@@ -37,13 +46,15 @@ struct ReadOptions {
   /// The rows are public (training without privacy, test rows): classes and the number of features
   /// may be taken from them, which a note then says. Otherwise they must be declared.
   bool public_rows = false;
-  /// Persons' rows are brought together, where the schema names a unit column; false: every row is
-  /// a unit, in the file's order.
+  /// Persons' rows are brought together, where there is a unit column; false: every row is a unit,
+  /// in the file's order.
   bool persons = true;
-  /// The rows are only to be scored. A CSV file may then lack the label's and the person's column,
-  /// or leave their fields empty, and may have columns that its schema does not know.
-  bool scoring = false;
-  /// With `scoring`: columns of a CSV file whose fields are handed on, by name.
+  /// Of a person's rows so many are kept, the first in the file's order (TableBuilder::Options); 0:
+  /// all. Only where the schema declares persons.
+  std::int64_t most_rows = 0;
+  ReadFor purpose = ReadFor::kTraining;
+  bool scoring() const { return purpose == ReadFor::kScoring; }
+  /// For scoring: columns of a CSV file whose fields are handed on, by name.
   std::vector<std::string> keep = {};
   Misfits misfits = Misfits::kRefuse;
   std::int64_t shown_refusals = kShownRefusals;
@@ -98,6 +109,9 @@ class LabelMap {
 
 /// Fails with kUsage if a header or schema says otherwise than options.dim.
 Expected<void> check_dim(const ReadOptions& options, std::int64_t dim, const std::string& path);
+
+/// Refuses ‘most_rows’ where units are rows.
+tl::unexpected<Error> no_persons();
 
 /// Fails with kUsage if an option makes no sense whatever the file.
 Expected<void> check_options(const ReadOptions& options);

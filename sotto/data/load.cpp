@@ -88,6 +88,7 @@ Expected<Dataset> load_table(const LoadOptions& options) {
         fmt::format("a schema describes a CSV file, but the format is {}. Leave out ‘schema’ "
                     "or set ‘format csv’.",
                     format_name(format)));
+  if (format != Format::kCsv && options.most_rows > 0) return no_persons();
   if (format == Format::kNpy || format == Format::kIdx) {
     SOTTO_ASSIGN(const auto pair, split_pair(options.path));
     return format == Format::kNpy ? read_npy(pair.first, pair.second, options)

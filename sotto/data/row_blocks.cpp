@@ -2,31 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "sotto/data/io/csv_source.hpp"
 
 namespace sotto {
 namespace {
-
-/// Empty if all are used.
-std::string note_of_unused(const std::vector<std::string>& unknown,
-                           const std::vector<std::string>& kept) {
-  constexpr std::size_t kMostNames = 8;
-  constexpr std::size_t kMostBytes = 40;
-  std::string names;
-  std::size_t count = 0;
-  for (const std::string& name : unknown) {
-    if (std::find(kept.begin(), kept.end(), name) != kept.end()) continue;
-    if (++count > kMostNames) continue;
-    names += names.empty() ? "'" : ", '";
-    names += name.size() > kMostBytes ? name.substr(0, kMostBytes) + "…'" : name + "'";
-  }
-  if (count == 0) return {};
-  if (count > kMostNames) names += fmt::format(" and {} more", count - kMostNames);
-  return fmt::format("columns that the schema does not declare are not used: {}.", names);
-}
 
 class CsvBlocks final : public RowBlocks {
  public:
@@ -36,8 +17,7 @@ class CsvBlocks final : public RowBlocks {
         line_(source_->format().first_line) {
     dim_ = std::ssize(source_->facts().feature_names);
     kept_ = source_->options().keep;
-    if (auto note = note_of_unused(source_->columns().unknown, kept_); !note.empty())
-      notes_.push_back(std::move(note));
+    notes_ = source_->facts().notes;
     source_->collect(extras_);
   }
 
@@ -97,7 +77,7 @@ class OneBlock final : public RowBlocks {
 }  // namespace
 
 Expected<std::unique_ptr<RowBlocks>> open_rows(LoadOptions options) {
-  options.scoring = true;
+  options.purpose = ReadFor::kScoring;
   options.persons = false;
   options.misfits = Misfits::kRefuse;
   const Format format = resolve_format(options);

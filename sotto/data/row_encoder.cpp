@@ -50,7 +50,7 @@ RowEncoder::RowEncoder(const Schema& schema,
     : label_(schema.label),
       signed_label_(schema.label == Schema::Label::kTwoClasses && !multiclass),
       misfits_(misfits),
-      demands_all_(demands == Demands::kAll) {
+      demands_(demands) {
   for (const std::string& text : schema.missing) {
     missing_.add(text, 0);
     missing_sizes_ |= size_bit(text);
@@ -151,9 +151,10 @@ const char* RowEncoder::encode_label(const Column& column,
   }
   const std::int32_t value = column.lookup.find(field);
   if (value == Spellings::kNone)
-    return demands_all_ ? "is not one of the label's declared values"
-                        : "is not one of the label's declared values; leave it empty if it is not "
-                          "known";
+    return demands_.label
+               ? "is not one of the label's declared values"
+               : "is not one of the label's declared values; leave it empty if it is not "
+                 "known";
   const auto position = static_cast<float>(value);
   label = signed_label_ ? 2 * position - 1 : position;
   return nullptr;
@@ -179,11 +180,11 @@ RowEncoder::Fault RowEncoder::encode(std::span<const std::string_view> fields,
         fault = encode_one_hot(column, field, row);
         break;
       case Schema::Kind::kLabel:
-        if (demands_all_ || !lacks_label(column, fields))
+        if (demands_.label || !lacks_label(column, fields))
           fault = encode_label(column, field, label);
         break;
       case Schema::Kind::kUnit:
-        if (!person && demands_all_) fault = "is missing, but every row must name its person";
+        if (!person && demands_.person) fault = "is missing, but every row must name its person";
         break;
       case Schema::Kind::kIgnore:
         break;

@@ -24,7 +24,10 @@ class RowEncoder {
   /// The place of a column that rows don't have.
   static constexpr std::size_t kNoField = static_cast<std::size_t>(-1);
   /// Whether every row must have a label and, in a schema with persons, name one.
-  enum class Demands { kAll, kFeatures };
+  struct Demands {
+    bool label;
+    bool person;
+  };
 
   /// `fields[c]` is the place of the schema's column c among the fields of a row; kNoField, where
   /// that is not demanded, for those that it does not have. Rows are encoded as for `multiclass`
@@ -34,7 +37,7 @@ class RowEncoder {
              const std::vector<std::size_t>& fields,
              bool multiclass,
              Misfits misfits,
-             Demands demands = Demands::kAll);
+             Demands demands = {true, true});
 
   struct Fault {
     std::size_t field = 0;
@@ -83,7 +86,7 @@ class RowEncoder {
   Schema::Label label_;
   bool signed_label_;
   Misfits misfits_;
-  bool demands_all_;
+  Demands demands_;
   std::optional<std::size_t> unit_field_;
   std::optional<std::size_t> label_column_;  // among columns_
 };

@@ -222,7 +222,8 @@ void TableBuilder::group_units() {
     for (const std::int64_t row : null_rows_) null_rows[index(order.target(row))] = 1;
   }
   if (!order.identity()) move_rows(order);
-  if (!null_rows_.empty()) drop_null_rows(null_rows);
+  if (!null_rows.empty() || options_.most_rows > 0) drop_rows(null_rows);
+  if (options_.most_rows == 1) table_.unit_offsets_ = {};
 }
 
 void TableBuilder::move_rows(const UnitOrder& order) {
@@ -248,38 +249,57 @@ void TableBuilder::move_rows(const UnitOrder& order) {
   table_.offsets_ = std::move(offsets);
 }
 
-/// Rows that do not fit leave their person; of a person without others one stays, as a null unit.
-void TableBuilder::drop_null_rows(std::span<const std::uint8_t> null_rows) {
+/// Rows that do not fit leave their person, and so do those beyond the most that one may have; of a
+/// person whose rows all don't fit one stays, as a null unit.
+void TableBuilder::drop_rows(std::span<const std::uint8_t> null_rows) {
+  const auto is_null = [&](std::int64_t i) {
+    return !null_rows.empty() && null_rows[index(i)] != 0;
+  };
+  const std::int64_t most =
+      options_.most_rows > 0 ? options_.most_rows : std::numeric_limits<std::int64_t>::max();
   table_.null_units_.resize(index(table_.units()));
   std::int64_t kept = 0;
+  entries_ = 0;
   for (std::int64_t u = 0, begin = 0; u < table_.units(); ++u) {
     const std::int64_t end = table_.unit_begin(u + 1);
-    const auto is_null = [&](std::int64_t i) { return null_rows[index(i)] != 0; };
-    bool none = true;
-    for (std::int64_t i = begin; i < end; ++i) none = none && is_null(i);
-    table_.null_units_[index(u)] = none ? 1 : 0;
-    for (std::int64_t i = begin; i < end; ++i) {
-      if (is_null(i) && !(none && i == begin)) continue;
-      table_.labels_[index(kept)] = table_.labels_[index(i)];
-      table_.norms_[index(kept)] = table_.norms_[index(i)];
-      if (table_.sparse_) {  // null rows have no entries: those of all others stay where they are
-        table_.offsets_[index(kept + 1)] = table_.offsets_[index(i + 1)];
-      } else if (kept != i) {
-        std::copy_n(table_.row(i), table_.stride_, table_.dense_.data() + kept * table_.stride_);
-      }
-      ++kept;
-    }
+    const std::int64_t first = kept;
+    for (std::int64_t i = begin; i < end && kept - first < most; ++i)
+      if (!is_null(i)) keep_row(i, kept++);
+    table_.null_units_[index(u)] = kept == first ? 1 : 0;
+    if (kept == first) keep_row(begin, kept++);
     begin = end;
     table_.unit_offsets_[index(u + 1)] = kept;
   }
   table_.rows_ = kept;
   table_.labels_.truncate(index(kept));
   table_.norms_.truncate(index(kept));
-  if (table_.sparse_)
+  if (table_.sparse_) {
     table_.offsets_.truncate(index(kept + 1));
-  else
+    table_.columns_.truncate(index(entries_));
+    table_.values_.truncate(index(entries_));
+  } else {
     table_.dense_.truncate(index(kept * table_.stride_));
+  }
   if (std::ranges::count(table_.null_units_, 1) == 0) table_.null_units_.clear();
+}
+
+/// Row `from` becomes row `to`, not behind it; entries_ counts those of the rows before.
+void TableBuilder::keep_row(std::int64_t from, std::int64_t to) {
+  table_.labels_[index(to)] = table_.labels_[index(from)];
+  table_.norms_[index(to)] = table_.norms_[index(from)];
+  if (!table_.sparse_) {
+    if (from != to)
+      std::copy_n(table_.row(from), table_.stride_, table_.dense_.data() + to * table_.stride_);
+    return;
+  }
+  const std::int64_t begin = table_.offsets_[index(from)];
+  const std::int64_t count = table_.offsets_[index(from + 1)] - begin;
+  if (begin != entries_) {
+    std::copy_n(table_.columns_.data() + begin, count, table_.columns_.data() + entries_);
+    std::copy_n(table_.values_.data() + begin, count, table_.values_.data() + entries_);
+  }
+  entries_ += count;
+  table_.offsets_[index(to + 1)] = entries_;
 }
 
 Table TableBuilder::dense(std::int64_t rows,

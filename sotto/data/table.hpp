@@ -94,6 +94,9 @@ class TableBuilder {
     /// more than 2^-27 of it, whatever the rows; 0: leave rows as they are.
     double row_norm = 0;
     bool bias = false;  ///< append a constant-one feature as the last column
+    /// Of a unit's rows that fit so many are kept, the first ones in their order; 0: all. How many
+    /// were left out is private (unit_order.proof.md). With 1 units are rows: has_units() is false.
+    std::int64_t most_rows = 0;
   };
 
   /// `values` holds rows x dim floats, row-major, without padding. `units[i]` names row i's person.
@@ -190,7 +193,8 @@ class TableBuilder {
   void number_units(const Writer& writer, std::int64_t end);
   void group_units();
   void move_rows(const UnitOrder& order);
-  void drop_null_rows(std::span<const std::uint8_t> null_rows);
+  void drop_rows(std::span<const std::uint8_t> null_rows);
+  void keep_row(std::int64_t from, std::int64_t to);
 
   Options options_;
   std::int64_t features_;

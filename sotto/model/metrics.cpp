@@ -55,16 +55,16 @@ NetworkSpec thawed(NetworkSpec spec) {
   return spec;
 }
 
-/// Calls body(block, workspace) for all blocks, on all threads.
+/// Calls body(block, workspace) for all blocks of `count` units, or rows, on all threads.
 template <class Body>
-void for_each_block(const NetworkEngine& engine, const Body& body) {
+void for_each_block(const NetworkEngine& engine, std::int64_t count, const Body& body) {
   std::vector<std::unique_ptr<Engine::Workspace>> workspaces;
   for (int i = 0; i < thread_count(); ++i) workspaces.push_back(engine.make_workspace());
   const std::int64_t size = engine.block_size();
-  parallel_for((engine.units() + size - 1) / size, [&](std::int64_t k, int worker) {
+  parallel_for((count + size - 1) / size, [&](std::int64_t k, int worker) {
     Block block;
     block.begin = k * size;
-    block.count = std::min(size, engine.units() - block.begin);
+    block.count = std::min(size, count - block.begin);
     body(block, *workspaces[static_cast<std::size_t>(worker)]);
   });
 }
@@ -198,7 +198,7 @@ Expected<std::vector<double>> network_outputs(const Table& table,
   SOTTO_ASSIGN(const auto engine, NetworkEngine::make(table, thawed(spec)));
   const std::int64_t outputs = engine->outputs();
   std::vector<double> result(static_cast<std::size_t>(table.rows() * outputs));
-  for_each_block(*engine, [&](const Block& block, Engine::Workspace& workspace) {
+  for_each_block(*engine, table.rows(), [&](const Block& block, Engine::Workspace& workspace) {
     engine->evaluate_outputs(
         block,
         as_span(w),
@@ -231,7 +231,7 @@ Expected<Metrics> evaluate_network(const Table& table,
   metrics.rows = table.rows();
   metrics.classification = spec.loss != NetworkLoss::kSquared;
   std::vector<double> losses(static_cast<std::size_t>(table.rows()));
-  for_each_block(*engine, [&](const Block& block, Engine::Workspace& workspace) {
+  for_each_block(*engine, engine->units(), [&](const Block& block, Engine::Workspace& workspace) {
     engine->evaluate_losses(block,
                             as_span(w),
                             workspace,

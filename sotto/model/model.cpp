@@ -34,6 +34,7 @@ nlohmann::json to_json(const PrivacyStatement& statement) {
                          {"test_declared_public", statement.test_declared_public}};
   // Whoever knows the seed can take the noise away again.
   state_private(json, statement.is_private, statement.insecure_seed);
+  if (statement.most_rows > 0) json["most_rows"] = statement.most_rows;
   if (statement.start_declared_public) json["start_declared_public"] = true;
   if (const auto& journal = statement.journal)
     json["journal"] = {
@@ -67,6 +68,7 @@ Expected<PrivacyStatement> privacy_from_json(const nlohmann::json& json) {
   // Version 0.1 had neither.
   statement.rule = json.value("rule", "");
   statement.test_declared_public = json.value("test_declared_public", false);
+  statement.most_rows = json.value("most_rows", std::int64_t{0});
   statement.start_declared_public = json.value("start_declared_public", false);
   return statement;
 }

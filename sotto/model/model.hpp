@@ -34,6 +34,8 @@ struct PrivacyStatement {
   double delta = 0;
   Relation neighbours = Relation::kZeroOut;
   std::string unit = "row";  ///< what is protected: `row`, or the name of the person column
+  /// Of a person's rows only the first so many were trained on; 0: all, and then it is not written.
+  std::int64_t most_rows = 0;
   PublicCount public_n;
   std::string accountant;
   /// By which rule epsilon was found (privacy/promise.hpp): `plan` or `filter`. Empty if not

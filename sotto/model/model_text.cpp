@@ -69,6 +69,7 @@ std::string privacy_text(const PrivacyStatement& statement) {
     place.add("run", journal->run);
     members.add_text("journal", place.end());
   }
+  if (statement.most_rows > 0) members.add("most_rows", statement.most_rows);
   members.add("neighbours", std::string(to_string(statement.neighbours)));
   members.add("noise_samples", statement.noise_samples);
   members.add("private", statement.is_private && !statement.insecure_seed);

@@ -130,6 +130,13 @@ PrivacyWords privacy_words(const ReportedRun& run) {
        "computing power, who knows the program, its settings and every other record."},
       {"How much", amount_words(run)},
       {"What that means", odds_words(privacy)}};
+  if (privacy.most_rows > 0)
+    words.promise.insert(
+        words.promise.begin() + 1,
+        {"Rows per person",
+         fmt::format("At most {}, the first in the file's order; further ones had no part in "
+                     "training. How many those were is secret.",
+                     with_commas(privacy.most_rows))});
   words.not_promised = {
       "**Patterns of the whole population.** What holds with or without any one person can be "
       "learned, and may let somebody guess about people who were never in the data.",

@@ -40,6 +40,7 @@ LoadOptions Family::completed(LoadOptions options) const {
   adapt(options);
   options.public_rows = true;
   options.misfits = Misfits::kRefuse;
+  options.most_rows = 0;  // a rule of training
   if (!options.has_schema()) options.schema_text = schema_;
   if (!options.has_schema()) {
     options.classes = class_names_;
@@ -73,6 +74,7 @@ Expected<void> Family::check_schema(const LoadOptions& options) const {
 Expected<Dataset> Family::read(LoadOptions options) const {
   SOTTO_TRY(check_schema(options));
   options = completed(std::move(options));
+  options.purpose = ReadFor::kEvaluation;
   SOTTO_ASSIGN(Dataset rows, load_table(options));
   SOTTO_TRY(check_features(rows.table.dim(), options));
   return rows;

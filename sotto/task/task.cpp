@@ -69,15 +69,6 @@ Expected<void> check_network(const TaskOptions& options) {
   return {};
 }
 
-/// Said before a plan is priced, and by a plan that is priced alone.
-Expected<void> check_network_units(bool persons) {
-  if (persons)
-    return fail(ErrorKind::kUsage,
-                "networks protect rows, but the schema declares persons with several rows. Use a "
-                "linear model, or one row per person.");
-  return {};
-}
-
 /// What is asked for of the classes, in the place of what the loss has.
 Expected<void> weigh_classes(LinearModel& linear,
                              const TaskOptions& options,
@@ -156,6 +147,7 @@ Expected<Task> Task::of(Dataset rows, const TaskOptions& options) {
 }
 
 Expected<Task> Task::declare(const TaskOptions& options) {
+  if (options.rows.most_rows > 0 && !options.rows.has_schema()) return no_persons();
   return options.network.model.empty() ? declare_linear(options) : declare_network(options);
 }
 
@@ -176,6 +168,7 @@ Expected<Task> Task::of_linear(Dataset data, const TaskOptions& options) {
   task.family_ = std::make_unique<LinearFamily>(std::move(linear), data);
   task.problem_ = task.family_->problem(n, options.relation, data.table.has_units());
   task.unit_ = data.unit;
+  task.persons_ = data.table.has_units();
   task.notes_ = std::move(data.notes);
   task.table_ = std::make_unique<Table>(std::move(data.table));
   return task;
@@ -192,7 +185,8 @@ Expected<Task> Task::declare_linear(const TaskOptions& options) {
     SOTTO_ASSIGN(const Schema schema, read_schema(options.rows));
     linear.features = std::ssize(schema.feature_names());
     if (linear.row_norm == 0) linear.row_norm = schema.row_norm_bound(linear.bias);
-    persons = schema.has_units;
+    persons = schema.has_units && options.rows.most_rows != 1;
+    if (!schema.has_units && options.rows.most_rows > 0) return no_persons();
     facts.unit = schema.unit();
     facts.schema = schema.text;
     facts.class_names = schema.class_names();
@@ -213,7 +207,6 @@ Expected<Task> Task::declare_linear(const TaskOptions& options) {
 
 Expected<Task> Task::of_network(Dataset data, NamedNetwork named, const TaskOptions& options) {
   SOTTO_TRY(check_names(data));
-  SOTTO_TRY(check_network_units(data.table.has_units()));
   SOTTO_ASSIGN(
       NetworkSpec spec,
       fitted_network(options.network, named, data.table.dim(), std::ssize(data.class_names)));
@@ -245,7 +238,8 @@ Expected<Task> Task::declare_network(const TaskOptions& options) {
   std::int64_t features = named.features > 0 ? named.features : rows.dim;
   if (rows.has_schema()) {
     SOTTO_ASSIGN(const Schema schema, read_schema(rows));
-    SOTTO_TRY(check_network_units(schema.has_units));
+    if (!schema.has_units && rows.most_rows > 0) return no_persons();
+    facts.unit = schema.unit();
     facts.class_names = schema.class_names();
     if (named.features == 0) features = std::ssize(schema.feature_names());
   }
@@ -276,7 +270,8 @@ Expected<Task> Task::declare_network(const TaskOptions& options) {
   task.rows_options_ = rows;
   task.family_ = std::make_unique<NetworkFamily>(
       std::move(spec), std::move(start), options.regularizer, facts);
-  task.problem_ = task.family_->problem(n, options.relation, false);
+  task.problem_ = task.family_->problem(n, options.relation, /*persons=*/false);
+  task.unit_ = facts.unit;
   task.notes_ = std::move(named.notes);
   task.starts_from_public_ = !options.network.pretrained.empty();
   return task;
@@ -313,6 +308,7 @@ Vector Task::all_weights(Vector iterate) const {
 
 std::optional<PopulationGradient> Task::population(const Dataset& rows, const Vector& w) const {
   if (problem_.network) return std::nullopt;
+  if (persons_ && !rows.table.has_units()) return std::nullopt;  // nothing says whose rows they are
   const auto held_out = family_->engine(rows.table);
   if (!held_out || (*held_out)->units() < 2) return std::nullopt;  // public rows: the test set
   return population_gradient(**held_out, problem_, w);
@@ -364,6 +360,7 @@ Expected<void> Trained::keep(const std::string& path) {
 
 void describe_to(TrainOptions& options, const Task& task) {
   options.unit = task.unit();
+  options.most_rows = task.most_rows();
   for (const auto& fact : task.family().facts()) options.checkpoint.facts.push_back(fact);
 }
 

@@ -75,6 +75,8 @@ class Task {
   const Family& family() const { return *family_; }
   /// What is protected: a row, or the schema's person column.
   const std::string& unit() const { return unit_; }
+  /// Of a person's rows only the first so many are trained on; 0: all.
+  std::int64_t most_rows() const { return rows_options_.most_rows; }
   const std::vector<std::string>& notes() const { return notes_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
   /// Training starts from weights that whoever named them declared public.
@@ -111,6 +113,7 @@ class Task {
   std::unique_ptr<Engine> engine_;
   PublicProblem problem_;
   std::string unit_ = "row";
+  bool persons_ = false;  ///< some units are several rows
   std::vector<std::string> notes_;
   std::vector<std::string> warnings_;
   bool starts_from_public_ = false;

@@ -44,6 +44,7 @@ struct TrainOptions {
   std::optional<double> noise_multiplier;
   std::string accountant;  ///< empty: the tightest that applies
   std::string unit = "row";
+  std::int64_t most_rows = 0;         ///< of a person that are trained on, the first ones; 0: all
   std::optional<std::uint64_t> seed;  ///< tests and reproductions only: marks the run insecure
   std::string journal_path;           ///< empty: no journal
   std::string journal_key;            ///< empty: its checksums have none

@@ -37,6 +37,7 @@ Facts facts_of(const PublicProblem& problem, const TrainOptions& options, const 
       {"‘delta’", fmt::format("{}", options.delta)},
       {"‘accountant’", run.accountant ? std::string(run.accountant->name()) : "none"},
   };
+  if (options.most_rows > 0) facts.emplace_back("‘most_rows’", std::to_string(options.most_rows));
   for (const Setting& setting : run.configured.settings)
     facts.emplace_back(marked(setting.name), setting.value);
   facts.emplace_back("the noise multiplier", fmt::format("{}", run.noise_multiplier));

@@ -143,6 +143,7 @@ Expected<TrainResult> train(const Engine& engine,
   record.privacy.delta = options.delta;
   record.privacy.neighbours = problem.relation;
   record.privacy.unit = options.unit;
+  record.privacy.most_rows = options.most_rows;
   record.privacy.public_n = problem.n;
   record.privacy.insecure_seed = options.seed.has_value();
   record.privacy.unsafe_diagnostics = options.unsafe_diagnostics;

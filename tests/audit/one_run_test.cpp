@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sotto/audit/canary_engine.hpp"
+#include "sotto/objective/glm.hpp"
 #include "sotto/objective/network/engine.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
 #include "tests/objective/network_reference.hpp"
@@ -103,6 +104,48 @@ TEST(CanaryEngine, OfAPairACanaryMovesTheGradientAlone) {
     expected += (together ? clip.reach() : clip.mixture * clip.radius) * engine.pull();
     sums.clipped_gradient_pairs({}, w, w, clip, sum);
     EXPECT_LT((sum - expected).norm(), 1e-9) << (together ? "together" : "separate");
+  }
+}
+
+/// Twelve persons' rows as a network and as a linear model have them.
+struct PersonsEngines {
+  NetworkSpec spec = testing::make_spec({6, 1, 1}, {"linear 4", "tanh", "linear 2"});
+  Table classes = testing::random_rows(spec, 40, 3);
+  Table persons(bool signs) const {
+    std::vector<float> values, labels;
+    std::vector<std::int64_t> owner;
+    for (std::int64_t i = 0; i < 40; ++i) {
+      values.insert(values.end(), classes.row(i), classes.row(i) + 6);
+      const float label = classes.labels()[static_cast<std::size_t>(i)];
+      labels.push_back(signs ? 2 * label - 1 : label);
+      owner.push_back(i < 18 ? 0 : i / 2);
+    }
+    return TableBuilder::dense(40, 6, values, labels, {}, owner);
+  }
+};
+
+// A canary is a person: her share of a sum is that of everybody else with all of their rows.
+TEST(CanaryEngine, StandsAmongPersons) {
+  const PersonsEngines rows;
+  const Table of_classes = rows.persons(false), of_signs = rows.persons(true);
+  const auto network = NetworkEngine::make(of_classes, rows.spec).value();
+  const GlmEngine linear(of_signs, {LossKind::kLogistic});
+  for (const Engine* inner :
+       {static_cast<const Engine*>(network.get()), static_cast<const Engine*>(&linear)}) {
+    ASSERT_EQ(inner->units(), 12);
+    Stream random = Stream::seeded(3, Purpose::kData);
+    const CanaryEngine engine(*inner, 20, random);
+    EXPECT_EQ(engine.units(), 32);
+    const Vector w = Vector::Constant(inner->parameters(), 0.1);
+    PerExampleSum without(*inner), with(engine);
+    Vector less, sum;
+    without.clipped_gradients({}, w, 0.5, less);
+    with.clipped_gradients({}, w, 0.5, sum);
+    EXPECT_LT((sum - less - 0.5 * engine.pull()).norm(), 1e-9);
+    const PairClip clip{0.25, 0.5, 0.1, false};
+    without.clipped_gradient_pairs({}, w, 2 * w, clip, less);
+    with.clipped_gradient_pairs({}, w, 2 * w, clip, sum);
+    EXPECT_LT((sum - less - 0.25 * 0.5 * engine.pull()).norm(), 1e-9);
   }
 }
 

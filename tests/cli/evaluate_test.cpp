@@ -66,6 +66,49 @@ class Evaluate : public ::testing::Test {
   std::string schema_, rows_;
 };
 
+// As predict: the person is not needed, and what the schema does not know is not used, but told.
+TEST_F(Evaluate, RowsNeedFeaturesAndLabelsOnly) {
+  const std::string schema = dir_.write(
+      "persons.toml", std::string(kSchema) + "[[column]]\nname = \"who\"\nkind = \"unit\"\n");
+  std::string text = "who,x,back\n", bare = "ward,back,x\n";
+  for (int i = 0; i < 60; ++i) {
+    const std::string x = std::to_string(i % 10), back = i % 10 > 4 + i % 4 ? "<30" : "NO";
+    text += "p" + std::to_string(i / 2) + "," + x + "," + back + "\n";
+    bare += "7," + back + "," + x + "\n";
+  }
+  const std::string rows = dir_.write("persons.csv", text);
+  const std::string test = dir_.write("bare.csv", bare);
+  const std::string nobody = dir_.write("nobody.csv", "x,back\n3,NO\n9,<30\n");
+  const std::string model = dir_.file("model.json"), record = dir_.file("run.json");
+  const auto run = sotto({"train --seed 1 --method gd --bias --schema",
+                          schema,
+                          "--test",
+                          test,
+                          "--record",
+                          record,
+                          rows,
+                          model});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.err,
+              HasSubstr("note: --test: columns that the schema does not declare are not "
+                        "used: 'ward'"));
+  EXPECT_EQ(json::parse(TempDir::read(record))["test"]["rows"], 60);
+  EXPECT_EQ(evaluated(test, model), evaluated(rows, model)) << "rows count alone";
+  EXPECT_EQ(evaluated(nobody, model)["rows"], 2);
+  const auto told = sotto({"evaluate", test, model});
+  EXPECT_THAT(told.err, HasSubstr("note: columns that the schema does not declare are not used"));
+  const auto better = sotto({"recalibrate", test, model, dir_.file("better.json")});
+  EXPECT_EQ(better.code, 0) << better.err;
+  EXPECT_THAT(better.err, HasSubstr("'ward'"));
+  for (const char* verb : {"evaluate", "recalibrate"}) {
+    Words words{verb, dir_.write("unlabelled.csv", "x,who\n3,a\n"), model};
+    if (verb == std::string("recalibrate")) words += Words{dir_.file("other.json")};
+    const auto refused = sotto(words);
+    EXPECT_EQ(refused.code, 3) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("no column 'back'"));
+  }
+}
+
 TEST_F(Evaluate, TwoClasses) {
   const std::string model = train({});
   const auto told = evaluated(rows_, model);

@@ -46,7 +46,7 @@ inline Words training(const TempDir& dir, Words method) {
   Words words = "train --quiet --delta 1e-5" + method;
   if (!persons) words += "--dim 2";
   if (has_word(method, "--model"))
-    words += "--classes -1,1";
+    words += persons ? Words{} : Words{"--classes -1,1"};
   else if (!persons)
     words += "--row-norm 1.5";
   return words + Words{"--record",

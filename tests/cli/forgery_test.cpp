@@ -95,7 +95,10 @@ INSTANTIATE_TEST_SUITE_P(
         Words{"--method dp-agd --epsilon 3"},
         Words{"--method dp-fw-l1 --constraint polytope:DIR/p.txt --row-max 1 --epsilon 1"},
         Words{"--method dp-sgd --model mlp:3 --epsilon 2 --steps 10"},
-        Words{"--method dp-sgd --schema DIR/persons.toml --epsilon 2 --steps 10"}),
+        Words{"--method dp-sgd --schema DIR/persons.toml --epsilon 2 --steps 10"},
+        Words{"--method dp-sgd --most-rows 1 --schema DIR/persons.toml --epsilon 2 --steps 10"},
+        Words{"--method dp-srm --model mlp:2 --most-rows 2 --schema DIR/persons.toml --epsilon 2 "
+              "--steps 10"}),
     [](const auto& run) {
       std::string name = run.param[1] + (run.param[2].starts_with("--e") ? "" : run.param[2]);
       std::erase(name, '-');

@@ -55,6 +55,29 @@ Rows csv(const TempDir& dir) {
   return {dir.write("rows.csv", text), dir.write("test.csv", text), {"--schema", schema}};
 }
 
+/// Persons of one or two rows; test rows without them, and with a column that nobody declared.
+Rows persons(const TempDir& dir) {
+  Rows rows = csv(dir);
+  std::string text = "who,age,kind,outcome\n", test = "outcome,kind,ward,age\n";
+  for (int i = 0; i < kRows; ++i) {
+    const std::string outcome = i % 2 ? "yes" : "no";
+    const std::string age = std::to_string(20 + 5 * i), kind = i % 3 ? "a" : "b";
+    text += "p" + std::to_string(2 * i / 3) + "," + age + "," + kind + "," + outcome + "\n";
+    test += outcome + "," + kind + ",7," + age + "\n";
+  }
+  const std::string schema =
+      TempDir::read(dir.file("schema.toml")) + "[[column]]\nname = \"who\"\nkind = \"unit\"\n";
+  return {dir.write("rows.csv", text),
+          dir.write("test.csv", test),
+          {"--schema", dir.write("persons.toml", schema)}};
+}
+
+Rows few_rows(const TempDir& dir) {
+  Rows rows = persons(dir);
+  rows.declared += "--most-rows 1";
+  return rows;
+}
+
 Rows numpy(const TempDir& dir) {
   std::vector<float> x, y;
   for (int i = 0; i < kRows; ++i) {
@@ -100,8 +123,13 @@ struct FamilyCase {
   Words words;
 };
 
-const std::vector<Format> kFormats = {
-    {"libsvm", libsvm}, {"csv", csv}, {"npy", numpy}, {"idx", idx_images}, {"cifar10", cifar}};
+const std::vector<Format> kFormats = {{"libsvm", libsvm},
+                                      {"csv", csv},
+                                      {"persons", persons},
+                                      {"few_rows", few_rows},
+                                      {"npy", numpy},
+                                      {"idx", idx_images},
+                                      {"cifar10", cifar}};
 const std::vector<FamilyCase> kFamilies = {
     {"linear", {"--method dp-gd --row-norm 1"}},
     {"linear_without_bias", {"--method dp-gd --row-norm 1 --no-bias"}},
@@ -133,7 +161,7 @@ TEST_P(Matrix, EveryVerbTakesIt) {
   };
 
   works("train --dry-run --public-n 10" + budget + how +
-        (format().name == std::string("libsvm") || format().name == std::string("csv")
+        (format().name == std::string("libsvm") || rows.train.ends_with(".csv")
              ? Words{}
              : Words{"--dim",
                      format().name == std::string("npy")   ? "3"
@@ -179,7 +207,7 @@ TEST_P(Matrix, EveryVerbTakesIt) {
 INSTANTIATE_TEST_SUITE_P(
     All,
     Matrix,
-    ::testing::Combine(::testing::Range(0, 5), ::testing::Range(0, 6)),
+    ::testing::Combine(::testing::Range(0, 7), ::testing::Range(0, 6)),
     [](const auto& which) {
       return std::string(kFormats[static_cast<std::size_t>(std::get<0>(which.param))].name) + "_" +
              kFamilies[static_cast<std::size_t>(std::get<1>(which.param))].name;

@@ -190,26 +190,88 @@ TEST(Network, Mistakes) {
   EXPECT_FALSE(std::filesystem::exists(images.dir.file("refused.json.journal")));
 }
 
-// A plan that is priced alone is refused as its run would be.
-TEST(Network, PersonsAreRefusedBeforeAnything) {
-  const TempDir dir;
-  const std::string schema = dir.write("schema.toml",
-                                       "[file]\nheader = true\n"
-                                       "[[column]]\nname = \"who\"\nkind = \"unit\"\n"
-                                       "[[column]]\nname = \"age\"\nkind = \"numeric\"\n"
-                                       "min = 0\nmax = 100\n"
-                                       "[[column]]\nname = \"ill\"\nkind = \"label\"\n"
-                                       "positive = [\"yes\"]\nnegative = [\"no\"]\n");
-  const std::string rows = dir.write("rows.csv", "who,age,ill\na,1,yes\na,2,no\nb,3,no\n");
-  const Words how{
-      "train --model softmax --method dp-sgd --epsilon 1 --delta 1e-4 --steps 2 --schema", schema};
-  const std::string model = dir.file("model.json");
-  for (const auto& run :
-       {sotto(how + Words{"--dry-run --public-n 2"}), sotto(how + Words{rows, model})}) {
-    EXPECT_EQ(run.code, 2) << run.err;
-    EXPECT_THAT(run.err, HasSubstr("networks protect rows"));
+/// Three classes, and 40 persons with one to five rows each.
+struct Wards {
+  TempDir dir;
+  std::string schema = dir.write("schema.toml",
+                                 "[file]\nheader = true\n"
+                                 "[[column]]\nname = \"who\"\nkind = \"unit\"\n"
+                                 "[[column]]\nname = \"age\"\nkind = \"numeric\"\n"
+                                 "min = 0\nmax = 100\n"
+                                 "[[column]]\nname = \"back\"\nkind = \"label\"\n"
+                                 "classes = [\"NO\", \">30\", \"<30\"]\n");
+  std::string rows = [this] {
+    std::string text = "who,age,back\n";
+    for (int k = 0; k < 5; ++k)
+      for (int i = 0; i < 40; ++i)
+        if (k <= i % 5)
+          text += "p" + std::to_string(i) + "," + std::to_string((7 * i + 31 * k) % 100) +
+                  ((7 * i + 31 * k) % 100 < 30   ? ",NO\n"
+                   : (7 * i + 31 * k) % 100 < 60 ? ",>30\n"
+                                                 : ",<30\n");
+    return dir.write("rows.csv", text);
+  }();
+  std::string model = dir.file("model.json");
+};
+
+TEST(Network, ProtectsPersons) {
+  for (const char* name : {"softmax", "mlp:4"}) {
+    const Wards wards;
+    const Words how{"train --seed 5 --method dp-sgd --epsilon 8 --delta 1e-3 --steps 20 --model",
+                    name,
+                    "--schema",
+                    wards.schema};
+    const auto plan = sotto(how + Words{"--dry-run --public-n 40"});
+    EXPECT_EQ(plan.code, 0) << plan.err;
+    const std::string record = wards.dir.file("run.json");
+    const auto run = sotto(how + Words{"--record", record, wards.rows, wards.model});
+    ASSERT_EQ(run.code, 0) << run.err;
+    const auto statement = nlohmann::json::parse(TempDir::read(wards.model))["privacy"];
+    EXPECT_EQ(statement["unit"], "who");
+    EXPECT_EQ(statement["public_n"], 40) << "persons, not their rows";
+    EXPECT_FALSE(statement.contains("most_rows"));
+    const auto told = sotto({"evaluate --json", wards.rows, wards.model});
+    ASSERT_EQ(told.code, 0) << told.err;
+    EXPECT_EQ(nlohmann::json::parse(told.out)["rows"], 120);
+    EXPECT_EQ(nlohmann::json::parse(told.out)["classes"].size(), 3u);
+    const auto verified =
+        sotto({"verify --journal", wards.model + ".journal", "--model", wards.model, record});
+    EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
   }
-  EXPECT_FALSE(std::filesystem::exists(model + ".journal"));
+}
+
+TEST(Network, TakesTheFirstRowsOfPersons) {
+  const Wards wards;
+  // The same rows, those beyond the second of each person left out by hand.
+  std::istringstream lines(TempDir::read(wards.rows));
+  std::string short_rows;
+  int line = 0;
+  for (std::string text; std::getline(lines, text) && line < 1 + 40 + 32; ++line)
+    short_rows += text + "\n";
+  const std::string by_hand = wards.dir.write("short.csv", short_rows);
+  const auto weights = [&](const Words& how, const std::string& rows) {
+    const std::string model = wards.dir.file("m.json");
+    for (const char* old : {"m.json", "m.json.journal"})
+      std::filesystem::remove(wards.dir.file(old));
+    const auto run = sotto(
+        Words{"train -q --seed 5 --method sgd --steps 20 --model mlp:3 --schema", wards.schema} +
+        how + Words{rows, model});
+    EXPECT_EQ(run.code, 0) << run.err;
+    return nlohmann::json::parse(TempDir::read(model))["weights"];
+  };
+  EXPECT_EQ(weights({"--most-rows 2"}, wards.rows), weights({}, by_hand));
+  EXPECT_NE(weights({}, wards.rows), weights({}, by_hand));
+  const auto refused = sotto({"train --epsilon 1 --delta 1e-3 --most-rows 0 --schema",
+                              wards.schema,
+                              wards.rows,
+                              wards.model});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--most-rows must be at least 1"));
+  const auto nobody = sotto({"train --epsilon 1 --delta 1e-3 --dim 2 --row-norm 1 --most-rows 2",
+                             wards.dir.write("r.svm", small_libsvm(20)),
+                             wards.model});
+  EXPECT_EQ(nobody.code, 2);
+  EXPECT_THAT(nobody.err, HasSubstr("--most-rows counts the rows of a person"));
 }
 
 TEST(Network, IsAudited) {

@@ -51,6 +51,39 @@ TEST(RealData, DiabetesProtectsPersonsNotStays) {
   EXPECT_EQ(privacy["public_n"], 71518) << "persons, not the 101,766 stays";
 }
 
+// Three classes of readmission by patients: trained, scored and evaluated from the command line.
+// The class set is declared, and the ranking is far from chance (0.5).
+TEST(RealData, ThreeClassesOfReadmissionByPersons) {
+  SOTTO_NEEDS_DATA("uci/diabetic_data.csv.gz");
+  for (const char* model_name : {"softmax", "mlp:16"}) {
+    const TempDir dir;
+    const std::string rows = shared_data("uci/diabetic_data.csv.gz");
+    const std::string model = dir.file("model.json");
+    const auto privacy =
+        trained({"--method dp-sgd --clip-radius 5 --epsilon 3 --delta 1e-6 --most-rows 5 --model",
+                 model_name,
+                 "--schema",
+                 kExamples + "diabetes3.toml",
+                 rows,
+                 model})["privacy"];
+    EXPECT_EQ(privacy["unit"], "patient_nbr");
+    EXPECT_EQ(privacy["public_n"], 71518);
+    EXPECT_EQ(privacy["most_rows"], 5);
+    const auto predicted =
+        sotto({"predict --proba --keep encounter_id", rows, model, dir.file("scores.csv")});
+    EXPECT_EQ(predicted.code, 0) << predicted.err;
+    EXPECT_THAT(TempDir::read(dir.file("scores.csv")),
+                ::testing::StartsWith("encounter_id,prediction,probability of NO,probability of "
+                                      ">30,probability of <30\n"));
+    const auto told = sotto({"evaluate --json", rows, model});
+    ASSERT_EQ(told.code, 0) << told.err;
+    const auto json = nlohmann::json::parse(told.out);
+    EXPECT_EQ(json["rows"], 101766) << "stays: each counts alone";
+    EXPECT_LT(json["log_loss"].get<double>(), 0.95);
+    for (const auto& auc : json["auc"]) EXPECT_GT(auc.get<double>(), 0.55);
+  }
+}
+
 TEST(RealData, A9aInOneCommand) {
   SOTTO_NEEDS_DATA("libsvm/a9a.gz");
   const TempDir dir;

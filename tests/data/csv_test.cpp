@@ -5,6 +5,7 @@
 
 #include "sotto/core/parallel.hpp"
 #include "tests/data/support.hpp"
+#include "tests/support/persons.hpp"
 
 namespace sotto {
 namespace {
@@ -258,6 +259,58 @@ TEST_F(Csv, OneHotGroups) {
   EXPECT_FAILS(read_csv(write("a.csv", "2,0,0,0,1\n"), schema("", toml), {}),
                ErrorKind::kBadData,
                "must be 0 or 1");
+}
+
+// Public rows need neither persons nor columns that are ignored, and may have more, but labels.
+TEST_F(Csv, RowsForEvaluation) {
+  const std::string file = path("e.csv");
+  const Schema schema =
+      *Schema::parse(testing::sick_or_well("[[column]]\nname = \"who\"\nkind = \"unit\"\n"
+                                           "[[column]]\nname = \"note\"\nkind = \"ignore\"\n"),
+                     "s");
+  ReadOptions options;
+  options.public_rows = true;
+  options.purpose = ReadFor::kEvaluation;
+  write("e.csv", "y,more,x\nsick,1,0.5\nwell,2,0.25\n");
+  const auto bare = read_csv(file, schema, options);
+  ASSERT_TRUE(bare) << bare.error().message;
+  EXPECT_EQ(bare->table.rows(), 2);
+  EXPECT_FALSE(bare->table.has_units());
+  ASSERT_EQ(bare->notes.size(), 1u);
+  EXPECT_NE(bare->notes[0].find("not used: 'more'"), std::string::npos) << bare->notes[0];
+  write("e.csv", "y,who,x\nsick,a,0.5\nwell,a,0.25\n");
+  EXPECT_EQ(read_csv(file, schema, options)->table.units(), 1) << "where there is one, it is used";
+  // Nobody needs to be named where rows count alone.
+  write("e.csv", "y,who,x\nsick,,0.5\nwell,,0.25\n");
+  EXPECT_FALSE(read_csv(file, schema, options));
+  options.persons = false;
+  EXPECT_EQ(read_csv(file, schema, options)->table.units(), 2);
+  for (const char* text : {"who,x\na,0.5\n", "y,who,x\n,a,0.5\n", "y,who\nsick,a\n"}) {
+    write("e.csv", text);
+    EXPECT_FALSE(read_csv(file, schema, options)) << text;
+  }
+  options.purpose = ReadFor::kTraining;
+  write("e.csv", "y,x\nsick,0.5\nwell,0.25\n");
+  EXPECT_FALSE(read_csv(file, schema, options)) << "training demands them";
+}
+
+TEST_F(Csv, MostRowsCountsAPersonsRows) {
+  write("e.csv", "who,x,y\na,0.5,sick\nb,0,well\na,0.1,well\na,1,sick\n");
+  const Schema schema = *Schema::parse(testing::kPersons, "s");
+  ReadOptions options;
+  options.most_rows = 2;
+  const auto two = read_csv(path("e.csv"), schema, options);
+  ASSERT_TRUE(two) << two.error().message;
+  EXPECT_EQ(two->table.rows(), 3);
+  EXPECT_TRUE(two->notes.empty()) << "how many were left out is private";
+  const Schema rows = *Schema::parse(testing::sick_or_well(), "s");
+  write("e.csv", "x,y\n0.5,sick\n");
+  const auto refused = read_csv(path("e.csv"), rows, options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
+  EXPECT_NE(refused.error().message.find("‘most_rows’"), std::string::npos);
+  options.most_rows = -1;
+  EXPECT_FALSE(read_csv(path("e.csv"), schema, options));
 }
 
 TEST_F(Csv, UnitsKeepThePersonsRowsTogether) {

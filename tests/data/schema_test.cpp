@@ -156,7 +156,7 @@ TEST(Schema, MissingFile) {
 
 TEST(Schema, Examples) {
   const std::string folder = std::string(SOTTO_SOURCE_DIR) + "/examples/";
-  for (const char* name : {"adult.toml", "diabetes.toml", "covertype.toml"}) {
+  for (const char* name : {"adult.toml", "diabetes.toml", "diabetes3.toml", "covertype.toml"}) {
     const auto schema = Schema::load(folder + name);
     ASSERT_TRUE(schema) << schema.error().message;
   }

@@ -174,6 +174,109 @@ TEST(Table, UnitsAreBroughtTogetherStably) {
   }
 }
 
+/// Of units 0, 1, 2, whose rows take turns, row i is of unit units[i] and holds i + 1; misfits are
+/// null rows.
+Table kept_rows(bool is_sparse,
+                std::int64_t most,
+                const std::vector<std::int64_t>& units,
+                const std::vector<std::int64_t>& misfits = {}) {
+  TableBuilder::Options options;
+  options.most_rows = most;
+  TableBuilder builder(3, is_sparse, options, true);
+  const TableBuilder::Piece all{std::ssize(units), 3 * std::ssize(units)};
+  auto writers = builder.extend({&all, 1});
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    const auto value = static_cast<float>(i + 1);
+    writers[0].add(static_cast<std::int32_t>(i % 2), value);
+    if (i % 3 == 0) writers[0].add(2, value);
+    const std::string name = std::to_string(units[i]);
+    if (std::ranges::count(misfits, static_cast<std::int64_t>(i)) > 0)
+      writers[0].end_null_row(-1, name);
+    else
+      writers[0].end_row(value, name);
+  }
+  builder.commit(writers);
+  return std::move(builder).finish();
+}
+
+/// The labels of unit u: which of the file's rows it has.
+std::vector<float> rows_of(const Table& table, std::int64_t u) {
+  const auto labels = table.labels();
+  return {labels.begin() + table.unit_begin(u), labels.begin() + table.unit_begin(u + 1)};
+}
+
+TEST(TableBuilder, KeepsTheFirstRowsOfEachPerson) {
+  const std::vector<std::int64_t> units = {0, 1, 0, 2, 1, 0, 0, 1};
+  for (const bool is_sparse : {false, true}) {
+    const Table all = kept_rows(is_sparse, 0, units);
+    EXPECT_EQ(rows_of(all, 0), (std::vector<float>{1, 3, 6, 7}));
+    const Table two = kept_rows(is_sparse, 2, units);
+    ASSERT_EQ(two.units(), 3);
+    EXPECT_EQ(two.rows(), 5);
+    EXPECT_EQ(rows_of(two, 0), (std::vector<float>{1, 3}));
+    EXPECT_EQ(rows_of(two, 1), (std::vector<float>{2, 5}));
+    EXPECT_EQ(rows_of(two, 2), (std::vector<float>{4}));
+    EXPECT_TRUE(two.null_units().empty());
+    // The rows themselves moved with their labels.
+    for (std::int64_t i = 0; i < two.rows(); ++i) {
+      const float value = two.labels()[static_cast<std::size_t>(i)];
+      std::vector<float> expected(3);
+      const int source = static_cast<int>(value) - 1;
+      expected[static_cast<std::size_t>(source % 2)] = value;
+      if (source % 3 == 0) expected[2] = value;
+      EXPECT_EQ(row_of(two, i), expected);
+      EXPECT_NEAR(two.norms()[static_cast<std::size_t>(i)],
+                  static_cast<double>(exact_norm(expected)),
+                  1e-12);
+    }
+    if (is_sparse) {
+      EXPECT_EQ(two.offsets().back(), std::ssize(two.values()));
+    }
+    EXPECT_EQ(kept_rows(is_sparse, 100, units).rows(), 8);
+  }
+}
+
+TEST(TableBuilder, WithOneRowEachPersonsAreRows) {
+  for (const bool is_sparse : {false, true}) {
+    const Table one = kept_rows(is_sparse, 1, {0, 1, 0, 2, 1}, {3});
+    EXPECT_FALSE(one.has_units());
+    EXPECT_EQ(one.units(), 3);
+    EXPECT_EQ(one.rows(), 3);
+    EXPECT_TRUE(one.is_null_unit(2));
+    EXPECT_FALSE(one.is_null_unit(1));
+  }
+}
+
+// Rows that don't fit are left out before the others are counted, and a person of such rows alone
+// is a null unit, as without a limit.
+TEST(TableBuilder, RowsThatDontFitAreNotCounted) {
+  for (const bool is_sparse : {false, true}) {
+    const Table table = kept_rows(is_sparse, 2, {0, 0, 0, 1, 0, 1}, {0, 3, 5});
+    ASSERT_EQ(table.units(), 2);
+    EXPECT_EQ(rows_of(table, 0), (std::vector<float>{2, 3}));
+    EXPECT_TRUE(table.is_null_unit(1));
+    EXPECT_EQ(table.rows(), 3);
+  }
+}
+
+// What a limit leaves of one person follows from her own rows: neighbours stay neighbours. A twin
+// that counts the file's rows, whoever they belong to, changes other persons.
+TEST(TableBuilder, ALimitPerPersonTouchesNobodyElse) {
+  const std::vector<std::int64_t> few = {0, 1, 0, 2, 1, 0};
+  const std::vector<std::int64_t> many = {0, 1, 2, 2, 2, 0, 2, 1, 2, 0};
+  const auto counts = [](const Table& table) {
+    std::vector<std::size_t> result;
+    for (std::int64_t u = 0; u < 2; ++u) result.push_back(rows_of(table, u).size());
+    return result;
+  };
+  EXPECT_EQ(counts(kept_rows(false, 2, few)), counts(kept_rows(false, 2, many)));
+  const auto twin = [&](std::vector<std::int64_t> units) {
+    units.resize(5);
+    return counts(kept_rows(false, 0, units));
+  };
+  EXPECT_NE(twin(few), twin(many));
+}
+
 TEST(TableBuilder, PiecesThatUseLessThanTheyReservedLeaveNoGap) {
   for (const bool bias : {false, true}) {
     TableBuilder builder(10, true, {0, bias});

@@ -116,7 +116,7 @@ std::string to_string(const Line& line) {
 std::string impossible(const MethodLine& method, const TableKind& table) {
   for (const std::string& word : method.arguments)
     if ((word == "glm" || word == "--certificate-share") &&
-        (table.network || table.name == "persons"))
+        (table.network || table.name.starts_with("persons")))
       return "a rule of linear models with one row in a unit";
   for (const std::string& word : method.arguments)
     if (word == "--class-weight" && (table.network || table.has_loss()))

@@ -274,6 +274,7 @@ std::optional<Files> person_files(Unit unit) {
   for (const std::string& line : lines) text += line + "\n";
   return Files{
       {"s.toml", std::string(kDenseSchema) + "[[column]]\nname = \"who\"\nkind = \"unit\"\n"},
+      {"net.toml", "input = [5, 1, 1]\nlayers = [\"linear 3\", \"tanh\", \"linear 2\"]\n"},
       {"d.csv", text}};
 }
 
@@ -439,6 +440,28 @@ const std::vector<TableKind>& table_kinds() {
        {"--no-bias"},
        [](Unit unit) { return csv_files(unit, true); }},
       {"persons", "csv", "d.csv", false, {"--schema s.toml"}, {"--no-bias"}, person_files},
+      {"persons_few_rows",
+       "csv",
+       "d.csv",
+       false,
+       {"--schema s.toml"},
+       {"--no-bias --most-rows 2"},
+       person_files},
+      {"one_row_each", "csv", "d.csv", false, {"--schema s.toml"}, {"--most-rows 1"}, person_files},
+      {"persons_network",
+       "csv",
+       "d.csv",
+       true,
+       {"--schema s.toml"},
+       {"--model net.toml"},
+       person_files},
+      {"persons_network_few_rows",
+       "csv",
+       "d.csv",
+       true,
+       {"--schema s.toml"},
+       {"--model net.toml --most-rows 2"},
+       person_files},
       {"network", "idx", "x-idx3-ubyte,y-idx1-ubyte", true, {}, {"--model net.toml"}, idx_files},
       {"cifar10",
        "cifar10",

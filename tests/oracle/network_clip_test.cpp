@@ -140,6 +140,83 @@ TEST(NetworkClip, LayersAreClippedEachToItsShare) {
   EXPECT_EQ(layers, 3);
 }
 
+/// The fixture's rows as persons of five, and how far emptying one moves a sum.
+struct PersonsFixture {
+  Fixture by_row;
+  std::vector<std::int64_t> owner = [] {
+    std::vector<std::int64_t> result(300);
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] = static_cast<std::int64_t>(i) / 5;
+    return result;
+  }();
+  Table table = [this] {
+    std::vector<float> values;
+    for (std::int64_t i = 0; i < 300; ++i)
+      values.insert(values.end(), by_row.table.row(i), by_row.table.row(i) + by_row.table.dim());
+    const auto labels = by_row.table.labels();
+    return TableBuilder::dense(
+        300, by_row.table.dim(), values, {labels.begin(), labels.end()}, {}, owner);
+  }();
+  std::unique_ptr<NetworkEngine> engine = NetworkEngine::make(table, by_row.spec).value();
+};
+
+TEST(NetworkClip, OnePersonMovesASumByTheRadiusAtMost) {
+  const PersonsFixture f;
+  ASSERT_EQ(f.engine->units(), 60);
+  constexpr double kRadius = 0.2;
+  const PairClip pairs{0.3, kRadius, 0.01, false};
+  const auto motions = [&](const Engine& engine, std::int64_t rows) {
+    PerExampleSum sums(engine);
+    std::vector<std::int64_t> all(static_cast<std::size_t>(engine.units())), others;
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
+    std::vector<double> largest(3);
+    for (std::int64_t person = 0; person < 60; person += 7) {
+      others = all;
+      const auto first = others.begin() + person * rows;
+      others.erase(first, first + rows);
+      Vector whole, less;
+      const auto compare = [&](std::size_t which, const auto& add) {
+        add(all, whole);
+        add(others, less);
+        largest[which] = std::max(largest[which], (whole - less).norm());
+      };
+      compare(0, [&](const auto& units, Vector& sum) {
+        sums.clipped_gradients(listed(units), f.by_row.w, kRadius, sum);
+      });
+      compare(1, [&](const auto& units, Vector& sum) {
+        sums.clipped_layer_gradients(listed(units), f.by_row.w, kRadius, sum);
+      });
+      compare(2, [&](const auto& units, Vector& sum) {
+        sums.clipped_gradient_pairs(listed(units), f.by_row.w, f.by_row.before, pairs, sum);
+      });
+    }
+    return largest;
+  };
+  const auto persons = motions(*f.engine, 1);
+  EXPECT_LE(persons[0], kRadius * (1 + 1e-9));
+  EXPECT_GE(persons[0], kRadius * 0.99);
+  EXPECT_LE(persons[1], kRadius * (1 + 1e-9));
+  EXPECT_LE(persons[2], pairs.reach() * (1 + 1e-9));
+  // The twin that clips rows: a person moves its sums by far more than is claimed.
+  const auto rows = motions(*f.by_row.engine, 5);
+  EXPECT_GT(rows[0], 1.5 * kRadius);
+  EXPECT_GT(rows[1], 1.3 * kRadius);
+  EXPECT_GT(rows[2], 1.3 * pairs.reach());
+}
+
+TEST(NetworkClip, SumsOverPersonsAreTheSameForAnyNumberOfThreads) {
+  const PersonsFixture f;
+  Vector one, found;
+  for (const int threads : {1, 2, 5}) {
+    set_thread_count(threads);
+    PerExampleSum sums(*f.engine);
+    sums.clipped_gradients({}, f.by_row.w, 0.7, threads == 1 ? one : found);
+    if (threads > 1) {
+      EXPECT_EQ(found, one) << threads;
+    }
+  }
+  set_thread_count(0);
+}
+
 /// The gradient and the count as one vector: a unit moves it by C sqrt(1 + share^2) at most, and
 /// the twin that claims C for both is caught.
 TEST(NetworkClip, ACountHasItsPlaceInTheSensitivity) {

@@ -8,7 +8,9 @@
 
 #include "sotto/data/table.hpp"
 #include "sotto/objective/glm.hpp"
+#include "sotto/objective/network/engine.hpp"
 #include "sotto/oracle/per_example_sum.hpp"
+#include "tests/objective/network_reference.hpp"
 
 namespace sotto {
 namespace {
@@ -43,6 +45,22 @@ double bound() {
   return sum_geometry({1, false}, SumKind::kVector, 1).rounding_error(2, kRadius, 1);
 }
 
+/// A network of one weight with the same gradients.
+void expect_same_of_a_network(const Table& table, double exact) {
+  NetworkSpec spec = testing::make_spec({1, 1, 1}, {"linear 1 nobias"});
+  spec.loss = NetworkLoss::kSquared;
+  const auto engine = NetworkEngine::make(table, spec).value();
+  PerExampleSum sums(*engine);
+  const Vector w = Vector::Zero(1);
+  Vector sum;
+  sums.clipped_gradients({}, w, kRadius, sum);
+  EXPECT_NEAR(sum[0], exact, bound());
+  sums.clipped_layer_gradients({}, w, kRadius, sum);
+  EXPECT_NEAR(sum[0], exact, bound());
+  sums.clipped_gradient_pairs({}, w, w, {1, kRadius, kRadius, false}, sum);
+  EXPECT_NEAR(sum[0], exact, bound());
+}
+
 TEST(PersonSums, APersonsRowsAreSummedBeforeTheyJoinTheOthers) {
   const double exact = 1 + kRows * kTiny;
   for (const bool sparse : {false, true}) {
@@ -58,6 +76,7 @@ TEST(PersonSums, APersonsRowsAreSummedBeforeTheyJoinTheOthers) {
     Matrix hessians;
     sums.clipped_hessians({}, Vector::Zero(1), kRadius, hessians);  // x² is as tiny as x y
     EXPECT_NEAR(hessians(0, 0), exact, bound()) << sparse;
+    if (!sparse) expect_same_of_a_network(table, exact);
     sums.clipped_hessian_products({}, Vector::Zero(1), kRadius, Vector::Ones(1), sum);
     EXPECT_NEAR(sum[0], exact, bound()) << sparse;
   }

@@ -15,8 +15,10 @@
 
 #include "sotto/core/file.hpp"
 #include "sotto/geometry/vertex_path.hpp"
+#include "sotto/objective/network/engine.hpp"
 #include "sotto/optimizer/parts/steps.hpp"
 #include "sotto/training/train.hpp"
+#include "tests/objective/network_reference.hpp"
 #include "tests/support/checkpoint_trial.hpp"
 #include "tests/support/temp_dir.hpp"
 
@@ -271,6 +273,64 @@ INSTANTIATE_TEST_SUITE_P(AllMethods,
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
+
+// A network over persons, of which one has more rows than go through it together.
+TEST(Checkpoint, APersonsNetworkIsResumed) {
+  const NetworkSpec spec = testing::make_spec({5, 1, 1}, {"linear 4", "tanh", "linear 3"});
+  const Table rows = testing::random_rows(spec, 60, 3);
+  std::vector<float> values;
+  std::vector<std::int64_t> owner;
+  for (std::int64_t i = 0; i < rows.rows(); ++i) {
+    values.insert(values.end(), rows.row(i), rows.row(i) + rows.dim());
+    owner.push_back(i < 20 ? 0 : i / 2);
+  }
+  const auto labels = rows.labels();
+  const Table persons =
+      TableBuilder::dense(60, rows.dim(), values, {labels.begin(), labels.end()}, {}, owner);
+  const auto engine = NetworkEngine::make(persons, spec).value();
+  PublicProblem problem;
+  problem.n = std::int64_t{persons.units()};
+  problem.network = true;
+  problem.start = initial_weights(spec, 1);
+  problem.dimension = problem.start.size();
+  for (const char* method : {"dp-sgd", "dp-srm", "private-spiderboost"}) {
+    const TempDir dir;
+    TrainOptions options;
+    options.method = method;
+    options.options = {{"steps", "7"}, {"expected_batch", "9"}};
+    options.noise_multiplier = 2;
+    options.delta = 1e-5;
+    options.seed = 7;
+    options.unit = "who";
+    options.most_rows = 25;
+    const auto run = [&](Watch watch) {
+      auto prepared = prepare(problem, options);
+      EXPECT_TRUE(prepared) << prepared.error().message;
+      auto result = train(*engine, problem, options, *std::move(prepared), watch);
+      EXPECT_TRUE(result) << result.error().message;
+      if (result->ledger) {
+        EXPECT_TRUE(result->ledger->close(kFinished));
+      }
+      result->ledger.reset();
+      return *std::move(result);
+    };
+    options.journal_path = dir.file("whole.journal");
+    const TrainResult whole = run(Watch());
+    EXPECT_EQ(whole.record.privacy.most_rows, 25);
+    options.journal_path = dir.file("m.journal");
+    options.checkpoint.path = dir.file("run.ckpt");
+    options.checkpoint.every = 1;
+    options.checkpoint.resume = true;
+    EXPECT_TRUE(run(Watch(3)).interrupted) << method;
+    // Another limit is another run.
+    options.most_rows = 26;
+    const auto refused = prepare(problem, options);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("most_rows"));
+    options.most_rows = 25;
+    expect_same(run(Watch()), whole, method);
+  }
+}
 
 TEST(Checkpoint, EveryMethodIsTestedHere) {
   std::set<std::string> tested;

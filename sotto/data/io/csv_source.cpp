@@ -52,9 +52,35 @@ Expected<Header> find_header(LineBatches& source, const Schema& schema) {
   }
 }
 
-bool may_be_missing(Schema::Kind kind) {
-  return kind == Schema::Kind::kLabel || kind == Schema::Kind::kUnit ||
-         kind == Schema::Kind::kIgnore;
+bool may_be_missing(Schema::Kind kind, ReadFor purpose) {
+  switch (purpose) {
+    case ReadFor::kTraining:
+      return false;
+    case ReadFor::kEvaluation:
+      return kind == Schema::Kind::kUnit || kind == Schema::Kind::kIgnore;
+    case ReadFor::kScoring:
+      return kind == Schema::Kind::kUnit || kind == Schema::Kind::kIgnore ||
+             kind == Schema::Kind::kLabel;
+  }
+  return false;
+}
+
+/// Empty if all are used.
+std::string note_of_unused(const std::vector<std::string>& unknown,
+                           const std::vector<std::string>& kept) {
+  constexpr std::size_t kMostNames = 8;
+  constexpr std::size_t kMostBytes = 40;
+  std::string names;
+  std::size_t count = 0;
+  for (const std::string& name : unknown) {
+    if (std::find(kept.begin(), kept.end(), name) != kept.end()) continue;
+    if (++count > kMostNames) continue;
+    names += names.empty() ? "'" : ", '";
+    names += name.size() > kMostBytes ? name.substr(0, kMostBytes) + "…'" : name + "'";
+  }
+  if (count == 0) return {};
+  if (count > kMostNames) names += fmt::format(" and {} more", count - kMostNames);
+  return fmt::format("columns that the schema does not declare are not used: {}.", names);
 }
 
 /// Not the name itself: if the file has no header after all, this line is somebody's row.
@@ -69,7 +95,7 @@ std::string place_of_nearest(const std::string& name, const std::vector<std::str
 Expected<CsvColumns> match_columns(const std::vector<std::string>& names,
                                    const std::string& header,
                                    const Schema& schema,
-                                   bool scoring) {
+                                   ReadFor purpose) {
   const auto bad = [&](const std::string& text) {
     return fail(ErrorKind::kBadData, fmt::format("{}: {}", header, text));
   };
@@ -77,7 +103,7 @@ Expected<CsvColumns> match_columns(const std::vector<std::string>& names,
   columns.count = names.size();
   for (const Schema::Column& column : schema.columns) {
     const auto place = std::find(names.begin(), names.end(), column.name);
-    if (place == names.end() && scoring && may_be_missing(column.kind)) {
+    if (place == names.end() && may_be_missing(column.kind, purpose)) {
       columns.fields.push_back(RowEncoder::kNoField);
       continue;
     }
@@ -97,7 +123,7 @@ Expected<CsvColumns> match_columns(const std::vector<std::string>& names,
         }))
       continue;
     // Not by name: if the file has no header after all, this line is somebody's row.
-    if (!scoring)
+    if (purpose == ReadFor::kTraining)
       return bad(
           fmt::format("the schema does not declare column {} of the header. Declare it, "
                       "with kind = \"ignore\" if it is not to be used.",
@@ -168,11 +194,12 @@ Expected<std::unique_ptr<CsvSource>> CsvSource::open(const std::string& path,
                                                      const ReadOptions& options) {
   SOTTO_TRY(check_options(options));
   SOTTO_TRY(check_label(schema, options));
+  if (options.most_rows > 0 && !schema.has_units) return no_persons();
   if (!options.classes.empty())
     return fail(ErrorKind::kUsage,
                 "classes of a CSV file are declared in its schema, not as options.");
   SOTTO_ASSIGN(InputFile file,
-               options.scoring && path == "-"
+               options.scoring() && path == "-"
                    ? InputFile::standard_input(options.limits)
                    : InputFile::open(path, options.misfits == Misfits::kNull, options.limits));
   std::unique_ptr<CsvSource> source(new CsvSource(std::move(file), std::move(schema), options));
@@ -199,13 +226,14 @@ Expected<void> CsvSource::find_columns() {
   } else {
     for (const auto& column : schema_.columns) names.push_back(column.name);
   }
-  SOTTO_ASSIGN(columns_, match_columns(names, place, schema_, options_.scoring));
+  SOTTO_ASSIGN(columns_, match_columns(names, place, schema_, options_.purpose));
   SOTTO_TRY(find_kept(names, options_.keep, lines_.path(), columns_));
   wrong_width_ =
       fmt::format("{} {}",
-                  options_.scoring && schema_.header ? "the header has" : "the schema declares",
+                  options_.purpose != ReadFor::kTraining && schema_.header ? "the header has"
+                                                                           : "the schema declares",
                   columns_.count);
-  if (options_.scoring && !schema_.header)
+  if (options_.scoring() && !schema_.header)
     wrong_width_ += ". Leave the fields of what is not known empty, such as the label's";
   return {};
 }
@@ -223,14 +251,21 @@ Dataset CsvSource::facts() const {
   data.class_names = schema_.class_names();
   if (options_.bias) data.feature_names.emplace_back("bias");
   data.row_norm_bound = row_norm_bound();
+  if (auto note = note_of_unused(columns_.unknown, options_.keep); !note.empty())
+    data.notes.push_back(std::move(note));
   return data;
 }
 
+bool CsvSource::persons() const {
+  if (!schema_.has_units || !options_.persons || options_.scoring()) return false;
+  for (std::size_t c = 0; c < schema_.columns.size(); ++c)
+    if (schema_.columns[c].kind == Schema::Kind::kUnit)
+      return columns_.fields[c] != RowEncoder::kNoField;
+  return false;
+}
+
 TableBuilder CsvSource::builder() const {
-  return {dim(),
-          sparse_,
-          {row_norm_bound(), options_.bias},
-          schema_.has_units && options_.persons && !options_.scoring};
+  return {dim(), sparse_, {row_norm_bound(), options_.bias, options_.most_rows}, persons()};
 }
 
 void CsvSource::make_format() {
@@ -240,7 +275,8 @@ void CsvSource::make_format() {
                    columns_.fields,
                    options_.labels == LabelKind::kMulticlass,
                    options_.misfits,
-                   options_.scoring ? RowEncoder::Demands::kFeatures : RowEncoder::Demands::kAll);
+                   RowEncoder::Demands{!options_.scoring(),
+                                       options_.purpose == ReadFor::kTraining || persons()});
   format_.count = [this, row_entries = schema_.max_entries()](std::string_view chunk) {
     ChunkCount count;
     for_each_line(chunk, 1, options_.limits.line_bytes, [&](std::string_view line, std::int64_t) {

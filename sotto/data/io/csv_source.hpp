@@ -62,6 +62,8 @@ class CsvSource {
                   Extras* extras) const;
   std::int64_t dim() const { return std::ssize(feature_names_); }
   double row_norm_bound() const;
+  /// Whether units are persons, whose rows are brought together.
+  bool persons() const;
 
   Schema schema_;
   ReadOptions options_;

@@ -111,10 +111,6 @@ Expected<std::unique_ptr<NetworkEngine>> NetworkEngine::make(
   SOTTO_CHECK(frozen.size() == 0 || frozen.size() == parameter_count(spec));
   if (table.sparse())
     return fail(ErrorKind::kUsage, "networks need dense rows, but the table is sparse.");
-  if (table.has_units())
-    return fail(ErrorKind::kUsage,
-                "networks protect rows, but this table declares persons with several rows. Use a "
-                "linear model, or one row per person.");
   if (table.dim() != spec.input.size())
     return fail(
         ErrorKind::kBadData,
@@ -160,6 +156,8 @@ void NetworkEngine::build(const Vector& frozen) {
       trained_of_.back() = static_cast<int>(trained_.size());
       trained_.push_back({place, parameters_, ranges[i].count(), layer->places()});
       trained_.back().in_order = network::in_order(trained_.back().places);
+      trained_.back().summed = summed_size_;
+      summed_size_ += std::ssize(trained_.back().places);
       parameters_ += ranges[i].count();
       const auto form = layer->gradient();
       gradient_floats += form.dense + form.left + form.right;
@@ -176,9 +174,11 @@ void NetworkEngine::build(const Vector& frozen) {
   const bool factored = std::all_of(trained_.begin(), trained_.end(), [&](const Trained& each) {
     return layers_[each.layer]->gradient().kind == network::GradientKind::kFactored;
   });
-  block_size_ = std::clamp<std::int64_t>(kBlockBytes / (4 * gradient_floats) / kChunk * kChunk,
+  const std::int64_t bytes = 4 * gradient_floats + (table_.has_units() ? 8 * summed_size_ : 0);
+  block_size_ = std::clamp<std::int64_t>(kBlockBytes / bytes / kChunk * kChunk,
                                          kChunk,
                                          factored ? kLargestFactoredBlock : kLargestBlock);
+  capacity_ = block_size_ + (table_.has_units() ? kChunk : 0);
 
   const auto features = network::features_of(input);
   input_places_.assign(to_size(spec_.input.size()), 0);
@@ -204,9 +204,9 @@ NetworkEngine::Storage NetworkEngine::make_storage() const {
   for (const Trained& each : trained_) {
     const auto form = layers_[each.layer]->gradient();
     Storage::Slot slot;
-    slot.dense = network::Buffer(block_size_ * form.dense);
-    slot.left = network::Buffer(block_size_ * form.left);
-    if (!shares_inputs(each)) slot.right = network::Buffer(block_size_ * form.right);
+    slot.dense = network::Buffer(capacity_ * form.dense);
+    slot.left = network::Buffer(capacity_ * form.left);
+    if (!shares_inputs(each)) slot.right = network::Buffer(capacity_ * form.right);
     storage.slots.push_back(std::move(slot));
   }
   return storage;
@@ -227,9 +227,9 @@ std::unique_ptr<Engine::Workspace> NetworkEngine::make_workspace() const {
     scratch->memory.push_back(layers_[i]->make_memory(kChunk));
   }
   scratch->storage[0] = make_storage();
-  if (reads_rows_) scratch->inputs.resize(to_size(block_size_));
+  if (reads_rows_) scratch->inputs.resize(to_size(capacity_));
   if (reads_rows_ && !rows_in_place_)
-    scratch->loaded = network::Buffer(block_size_ * layers_.front()->in().size());
+    scratch->loaded = network::Buffer(capacity_ * layers_.front()->in().size());
   return scratch;
 }
 
@@ -290,7 +290,7 @@ std::int64_t NetworkEngine::fetch_inputs(const Block& block,
   const float** inputs = s.inputs.data() + place;
   if (rows_in_place_) {
     const std::int64_t upcoming =
-        std::min({kChunk, block.count - begin - count, block_size_ - place - count});
+        std::min({kChunk, block.count - begin - count, capacity_ - place - count});
     for (std::int64_t e = 0; e < count + upcoming; ++e) inputs[e] = table_.row(block[begin + e]);
     return upcoming;
   }
@@ -332,7 +332,7 @@ void NetworkEngine::forward(const Point& point,
 
 /// From the slopes of the outputs to per-example gradients at their places of the block.
 void NetworkEngine::backward(const Point& point,
-                             std::int64_t begin,
+                             std::int64_t place,
                              std::int64_t count,
                              Storage& storage,
                              Scratch& s) const {
@@ -343,11 +343,11 @@ void NetworkEngine::backward(const Point& point,
       auto& slot = storage.slots[to_size(trained_of_[i])];
       const auto form = layers_[i]->gradient();
       if (form.kind == GradientKind::kDense)
-        slopes.gradient = {slot.dense.data() + begin * form.dense, form.dense};
+        slopes.gradient = {slot.dense.data() + place * form.dense, form.dense};
       else {
-        slopes.left = {slot.left.data() + begin * form.left, form.left};
+        slopes.left = {slot.left.data() + place * form.left, form.left};
         if (!(i == 0 && reads_rows_))
-          slopes.right = {slot.right.data() + begin * form.right, form.right};
+          slopes.right = {slot.right.data() + place * form.right, form.right};
       }
     }
     layers_[i]->backward(point.packed[i], s.memory[i], slopes, first, examples);
@@ -359,49 +359,16 @@ void NetworkEngine::backward(const Point& point,
 }
 
 void NetworkEngine::run_chunk(const Point& point,
-                              const Block& block,
+                              const Block& rows,
                               std::int64_t begin,
                               std::int64_t count,
+                              std::int64_t place,
                               Storage& storage,
                               Scratch& s) const {
-  forward(point, block, begin, count, begin, s);
+  forward(point, rows, begin, count, place, s);
   for (std::int64_t e = 0; e < count; ++e)
-    slopes_of(s.value_of.back()(e), label_of(block[begin + e]), s.slope_of.back()(e));
-  backward(point, begin, count, storage, s);
-}
-
-void NetworkEngine::evaluate_gradients(const Block& block,
-                                       std::span<const double> w,
-                                       Workspace& workspace,
-                                       std::span<double> norms) const {
-  SOTTO_CHECK(block.count <= block_size_ && static_cast<std::int64_t>(norms.size()) >= block.count);
-  auto& s = static_cast<Scratch&>(workspace);
-  const Point& point = point_at(w, s, 0);
-  s.count = block.count;
-  s.pairs = false;
-  for (std::int64_t begin = 0; begin < block.count; begin += kChunk)
-    run_chunk(point, block, begin, std::min(kChunk, block.count - begin), s.storage[0], s);
-  for (std::int64_t k = 0; k < block.count; ++k) {
-    double squares = 0;
-    for (const Trained& each : trained_) squares += square(each, s, k);
-    norms[to_size(k)] = round_up(std::sqrt(squares));
-  }
-}
-
-void NetworkEngine::evaluate_losses(const Block& block,
-                                    std::span<const double> w,
-                                    Workspace& workspace,
-                                    std::span<double> losses) const {
-  SOTTO_CHECK(static_cast<std::int64_t>(losses.size()) >= block.count);
-  auto& s = static_cast<Scratch&>(workspace);
-  const Point& point = point_at(w, s, 0);
-  s.count = 0;  // gradients of another block: nothing to add until the next evaluation
-  for (std::int64_t begin = 0; begin < block.count; begin += kChunk) {
-    const std::int64_t count = std::min(kChunk, block.count - begin);
-    forward(point, block, begin, count, 0, s);
-    for (std::int64_t e = 0; e < count; ++e)
-      losses[to_size(begin + e)] = loss_of(s.value_of.back()(e), label_of(block[begin + e]));
-  }
+    slopes_of(s.value_of.back()(e), label_of(rows[begin + e]), s.slope_of.back()(e));
+  backward(point, place, count, storage, s);
 }
 
 ImageShape NetworkEngine::frozen_shape() const { return layers_[first_trained_]->in().shape; }

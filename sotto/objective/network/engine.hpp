@@ -30,14 +30,19 @@ class Layer;
 /// float32 numbers, that of a linear layer (δ - δ') ⊗ a + δ' ⊗ (a - a'), so that nothing cancels
 /// after the passes.
 ///
+/// Persons: the gradient of a unit of several rows is the sum of its rows' in float64, made chunk
+/// by chunk; its norm is of that very sum, and it is added as one (units.cpp).
+///
 /// Cost: three times the forward pass, as for any training step, and about a tenth for norms and
-/// sums. Memory of a workspace: a block's gradients, a few megabytes, whatever the batch.
+/// sums; a unit of several rows also costs three passes over as many numbers as there are
+/// parameters. Memory of a workspace: a block's gradients, a few megabytes, whatever the batch and
+/// however many rows a person has.
 class NetworkEngine final : public Engine {
  public:
-  /// The table must outlive the engine: dense, one row per unit, as many columns as the network has
-  /// inputs (channel by channel, each row by row); labels 0 … k-1 for softmax with k outputs, ±1
-  /// for logistic. kBadData or kUsage otherwise. `frozen`: a parameter vector of the whole network,
-  /// of which the frozen layers' part is used; may be empty if no layer is frozen.
+  /// The table must outlive the engine: dense, as many columns as the network has inputs (channel
+  /// by channel, each row by row); labels 0 … k-1 for softmax with k outputs, ±1 for logistic.
+  /// kBadData or kUsage otherwise. `frozen`: a parameter vector of the whole network, of which the
+  /// frozen layers' part is used; may be empty if no layer is frozen.
   static Expected<std::unique_ptr<NetworkEngine>> make(
       const Table& table,
       const NetworkSpec& spec,
@@ -90,15 +95,16 @@ class NetworkEngine final : public Engine {
                        Workspace& workspace,
                        std::span<double> losses) const override;
 
-  /// The last layer's outputs, outputs() for each example of the block. For public rows only.
+  /// The last layer's outputs, outputs() for each of the block's *rows*, whoever they belong to.
+  /// For public rows only.
   void evaluate_outputs(const Block& block,
                         std::span<const double> w,
                         Workspace& workspace,
                         std::span<double> outputs) const;
   std::int64_t outputs() const { return outputs_; }
 
-  /// What the layers before the first trained one give, frozen_shape().size() numbers per example
-  /// in the order channel, row, column.
+  /// What the layers before the first trained one give, frozen_shape().size() numbers for each of
+  /// the block's *rows*, in the order channel, row, column.
   void evaluate_frozen(const Block& block, Workspace& workspace, std::span<float> features) const;
   ImageShape frozen_shape() const;
 
@@ -112,7 +118,13 @@ class NetworkEngine final : public Engine {
     std::int64_t begin = 0;  ///< among the trained parameters
     std::int64_t count = 0;
     std::vector<std::int32_t> places;
-    bool in_order = false;  ///< places are 0, 1, 2, …
+    bool in_order = false;    ///< places are 0, 1, 2, …
+    std::int64_t summed = 0;  ///< where its part of a summed gradient begins
+  };
+  /// Where a unit's gradient is: at a place of the storage, or, of several rows, summed.
+  struct Member {
+    std::int64_t place = 0;  ///< in the storage, or among the sums
+    bool summed = false;
   };
 
   NetworkEngine(const Table& table,
@@ -136,36 +148,74 @@ class NetworkEngine final : public Engine {
                std::int64_t place,
                Scratch& scratch) const;
   void backward(const Point& point,
-                std::int64_t begin,
+                std::int64_t place,
                 std::int64_t count,
                 Storage& storage,
                 Scratch& scratch) const;
+  /// Rows [begin, begin + count) of the list; their gradients go to the storage, from `place` on.
   void run_chunk(const Point& point,
-                 const Block& block,
+                 const Block& rows,
                  std::int64_t begin,
                  std::int64_t count,
+                 std::int64_t place,
                  Storage& storage,
                  Scratch& scratch) const;
+  /// run(rows, begin, count, place) for the rows of all units that are one row, whose gradients
+  /// stay in the storage, and then for those of all others, which are added up chunk by chunk.
+  template <class Run>
+  void run_block(const Block& block, Scratch& scratch, const Run& run) const;
+  template <class Wanted, class Body>
+  void for_each_row_chunk(const Block& block,
+                          Scratch& scratch,
+                          const Wanted& wanted,
+                          const Body& body) const;
+  void select_members(const Block& block, Scratch& scratch) const;
+  Member member(const Scratch& scratch, std::int64_t k) const;
+  void add_chunk_to_sums(Scratch& scratch) const;
+  /// One layer's part of a summed gradient, or (second) of a summed difference.
+  std::span<double> summed(const Trained& trained,
+                           Scratch& scratch,
+                           std::size_t which,
+                           std::int64_t place) const;
+  std::span<const double> summed(const Trained& trained,
+                                 const Scratch& scratch,
+                                 std::size_t which,
+                                 std::int64_t place) const;
+  double summed_pair_square(const Trained& trained,
+                            const Scratch& scratch,
+                            double gradient,
+                            double difference,
+                            std::int64_t place,
+                            double& rounding) const;
   double loss_of(const float* outputs, float label) const;
   double class_weight(float label) const;
   void slopes_of(const float* outputs, float label, float* slopes) const;
-  float label_of(std::int64_t unit) const {
-    return table_.labels()[static_cast<std::size_t>(unit)];
-  }
+  float label_of(std::int64_t row) const { return table_.labels()[static_cast<std::size_t>(row)]; }
   /// Whether the layer's right factors are the examples' inputs, which are not kept a second time.
   bool shares_inputs(const Trained& trained) const { return reads_rows_ && trained.layer == 0; }
-  const float* right_of(const Trained& trained, const Scratch& scratch, std::int64_t k) const;
-  /// |a|² of example k of the block, never below (1 - 2(P + 8)u) times the true one.
-  double input_square(const Trained& trained, const Scratch& scratch, std::int64_t k) const;
-  double square(const Trained& trained, const Scratch& scratch, std::int64_t k) const;
+  const float* right_of(const Trained& trained, const Scratch& scratch, std::int64_t place) const;
+  /// |a|² of the example at a place, never below (1 - 2(P + 8)u) times the true one.
+  double input_square(const Trained& trained, const Scratch& scratch, std::int64_t place) const;
+  double square(const Trained& trained, const Scratch& scratch, Member member) const;
   double pair_square(const Trained& trained,
                      const Scratch& scratch,
                      double gradient,
                      double difference,
-                     std::int64_t k,
+                     std::int64_t place,
                      double& rounding) const;
   double round_up(double norm) const;
   double pair_rounding() const;
+
+  /// A weighted sum of one layer's gradients: the examples at some places are listed, and the list
+  /// is added in its order and emptied.
+  void list(const Trained& trained, Scratch& scratch, std::int64_t place, double weight) const;
+  void add_list(const Trained& trained, Scratch& scratch, double* total) const;
+  void list_pair(const Trained& trained,
+                 Scratch& scratch,
+                 std::int64_t place,
+                 double gradient,
+                 double difference) const;
+  void add_pair_list(const Trained& trained, Scratch& scratch, double* total) const;
   /// sum += Σ_k weights[k · stride] · gradient of example k of one layer.
   void add_trained(const Trained& trained,
                    Scratch& scratch,
@@ -200,6 +250,9 @@ class NetworkEngine final : public Engine {
   std::int64_t parameters_ = 0;
   std::int64_t outputs_ = 0;
   std::int64_t block_size_ = 0;
+  std::int64_t capacity_ =
+      0;  ///< places of the storage: a block's, and with persons one chunk more
+  std::int64_t summed_size_ = 0;  ///< numbers of a summed gradient, in the kernels' order
 };
 
 }  // namespace sotto

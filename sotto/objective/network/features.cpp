@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "sotto/core/parallel.hpp"
@@ -44,7 +46,16 @@ Expected<std::optional<FrozenFeatures>> frozen_features(const Table& table,
   if (bytes > most_bytes) {
     SOTTO_ASSIGN(file, PageFile::create("", bytes));
   }
-  TableBuilder builder(width, false, {}, false, std::move(file));
+  TableBuilder builder(width, false, {}, table.has_units(), std::move(file));
+  std::vector<std::int64_t> owner;  // of each row, where persons own several
+  if (table.has_units())
+    for (std::int64_t u = 0; u < table.units(); ++u)
+      owner.resize(static_cast<std::size_t>(table.unit_begin(u + 1)), u);
+  const auto name_of = [&](std::int64_t row) -> std::optional<std::string_view> {
+    if (owner.empty()) return std::nullopt;
+    return std::string_view(reinterpret_cast<const char*>(&owner[static_cast<std::size_t>(row)]),
+                            sizeof(std::int64_t));
+  };
   std::vector<std::unique_ptr<Engine::Workspace>> workspaces;
   std::vector<std::vector<float>> features;
   for (int i = 0; i < thread_count(); ++i) {
@@ -62,15 +73,17 @@ Expected<std::optional<FrozenFeatures>> frozen_features(const Table& table,
     engine->evaluate_frozen(block, *workspaces[mine], features[mine]);
     auto& writer = writers[static_cast<std::size_t>(k)];
     for (std::int64_t i = 0; i < block.count; ++i) {
-      const float label = table.labels()[static_cast<std::size_t>(block.begin + i)];
-      if (table.is_null_unit(block.begin + i)) {  // a unit is a row here
-        writer.end_null_row(label);
+      const std::int64_t row = block.begin + i;
+      const float label = table.labels()[static_cast<std::size_t>(row)];
+      const auto name = name_of(row);
+      if (table.is_null_unit(owner.empty() ? row : owner[static_cast<std::size_t>(row)])) {
+        writer.end_null_row(label, name);
         continue;
       }
       for (std::int64_t j = 0; j < width; ++j)
         writer.add(static_cast<std::int32_t>(j),
                    features[mine][static_cast<std::size_t>(i * width + j)]);
-      writer.end_row(label);
+      writer.end_row(label, name.value_or(std::string_view()));
     }
   });
   builder.commit(writers);

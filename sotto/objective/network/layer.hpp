@@ -161,6 +161,9 @@ std::vector<std::int32_t> features_of(const Layout& layout);
 /// 0, step, 2 step, …
 std::vector<std::int32_t> multiples(std::int64_t count, std::int64_t step);
 
+/// Σ numbers², in float64.
+double sum_squares(std::span<const double> numbers);
+
 /// Whether the places are 0, 1, 2, …
 bool in_order(const std::vector<std::int32_t>& places);
 

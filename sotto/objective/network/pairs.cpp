@@ -7,7 +7,7 @@
 #include "sotto/core/check.hpp"
 #include "sotto/objective/network/engine.hpp"
 #include "sotto/objective/network/layer.hpp"
-#include "sotto/objective/network/scratch.hpp"
+#include "sotto/objective/network/unit_blocks.hpp"
 
 namespace sotto {
 
@@ -23,22 +23,22 @@ void NetworkEngine::evaluate_gradient_pairs(const Block& block,
   if (s.storage[1].slots.empty()) s.storage[1] = make_storage();
   const Point& here = point_at(w, s, 0);
   const Point& there = point_at(before, s, 1);
-  s.count = block.count;
   s.pairs = true;
-  for (std::int64_t begin = 0; begin < block.count; begin += kChunk) {
-    const std::int64_t count = std::min(kChunk, block.count - begin);
-    run_chunk(here, block, begin, count, s.storage[0], s);
-    run_chunk(there, block, begin, count, s.storage[1], s);
-    // Behind the passes the earlier point's inputs of linear layers are only needed as differences.
-    for (const Trained& each : trained_) {
-      const auto form = layers_[each.layer]->gradient();
-      if (form.kind == GradientKind::kDense || shares_inputs(each)) continue;
-      const auto slot = to_size(trained_of_[each.layer]);
-      const float* now = s.storage[0].slots[slot].right.data() + begin * form.right;
-      float* then = s.storage[1].slots[slot].right.data() + begin * form.right;
-      kernels_.subtract(now, then, count * form.right, then);
-    }
-  }
+  run_block(
+      block, s, [&](const Block& rows, std::int64_t begin, std::int64_t count, std::int64_t place) {
+        run_chunk(here, rows, begin, count, place, s.storage[0], s);
+        run_chunk(there, rows, begin, count, place, s.storage[1], s);
+        // Behind the passes the earlier point's inputs of linear layers are only needed as
+        // differences.
+        for (const Trained& each : trained_) {
+          const auto form = layers_[each.layer]->gradient();
+          if (form.kind == GradientKind::kDense || shares_inputs(each)) continue;
+          const auto slot = to_size(trained_of_[each.layer]);
+          const float* now = s.storage[0].slots[slot].right.data() + place * form.right;
+          float* then = s.storage[1].slots[slot].right.data() + place * form.right;
+          kernels_.subtract(now, then, count * form.right, then);
+        }
+      });
 }
 
 /// ‖α g + β (g - g')‖² of one layer and example, and a bound on what rounding may add to its norm.
@@ -49,15 +49,15 @@ double NetworkEngine::pair_square(const Trained& trained,
                                   const Scratch& s,
                                   double gradient,
                                   double difference,
-                                  std::int64_t k,
+                                  std::int64_t place,
                                   double& rounding) const {
   const auto form = layers_[trained.layer]->gradient();
   const auto slot = to_size(trained_of_[trained.layer]);
   const auto& now = s.storage[0].slots[slot];
   const auto& then = s.storage[1].slots[slot];
   if (form.kind == GradientKind::kDense) {
-    const float* g = now.dense.data() + k * form.dense;
-    const float* g_before = then.dense.data() + k * form.dense;
+    const float* g = now.dense.data() + place * form.dense;
+    const float* g_before = then.dense.data() + place * form.dense;
     if (difference == 0) return gradient * gradient * kernels_.sum_squares(g, form.dense);
     if (gradient == 0)
       return difference * difference * kernels_.sum_squared_differences(g, g_before, form.dense);
@@ -72,11 +72,11 @@ double NetworkEngine::pair_square(const Trained& trained,
     rounding += std::sqrt(2 * sizes);
     return squares;
   }
-  const float* slopes = now.left.data() + k * form.left;
-  const double inputs = input_square(trained, s, k) + (form.bias ? 1 : 0);
+  const float* slopes = now.left.data() + place * form.left;
+  const double inputs = input_square(trained, s, place) + (form.bias ? 1 : 0);
   if (difference == 0)
     return gradient * gradient * kernels_.sum_squares(slopes, form.left) * inputs;
-  const float* slopes_before = then.left.data() + k * form.left;
+  const float* slopes_before = then.left.data() + place * form.left;
   double pp = 0, pq = 0, qq = 0;
   for (std::int64_t o = 0; o < form.outputs; ++o) {
     const double now_o = slopes[o];
@@ -89,9 +89,9 @@ double NetworkEngine::pair_square(const Trained& trained,
   }
   double mm = 0, am = 0;  // where both points read the same inputs
   if (!shares_inputs(trained)) {
-    const float* moved = then.right.data() + k * form.right;
+    const float* moved = then.right.data() + place * form.right;
     mm = kernels_.sum_squares(moved, form.right);
-    am = kernels_.dot(right_of(trained, s, k), moved, form.right);
+    am = kernels_.dot(right_of(trained, s, place), moved, form.right);
   }
   // The terms may cancel: the rounding of each counts in full.
   rounding += std::sqrt(pp * inputs) + std::sqrt(qq * mm) +
@@ -106,10 +106,13 @@ void NetworkEngine::pair_norms(Workspace& workspace,
   auto& s = static_cast<Scratch&>(workspace);
   SOTTO_CHECK(s.pairs && static_cast<std::int64_t>(norms.size()) >= s.count);
   for (std::int64_t k = 0; k < s.count; ++k) {
+    const auto [place, is_summed] = member(s, k);
     double squares = 0;
     double rounding = 0;
     for (const Trained& each : trained_) {
-      const double here = pair_square(each, s, gradient, difference, k, rounding);
+      const double here = is_summed
+                              ? summed_pair_square(each, s, gradient, difference, place, rounding)
+                              : pair_square(each, s, gradient, difference, place, rounding);
       squares += here;
     }
     // Where the terms of a linear layer cancel, the square's error is relative to their sizes: its
@@ -130,73 +133,91 @@ void NetworkEngine::add_gradient_pairs(Workspace& workspace,
   SOTTO_CHECK(s.pairs && static_cast<std::int64_t>(sum.size()) == parameters_ &&
               static_cast<std::int64_t>(std::min(gradient.size(), difference.size())) >= s.count);
   for (const Trained& each : trained_) {
-    const auto form = layers_[each.layer]->gradient();
-    const auto slot = to_size(trained_of_[each.layer]);
-    const auto& now = s.storage[0].slots[slot];
-    const auto& then = s.storage[1].slots[slot];
-    // A term is formed before it is added: where its two parts cancel, it must not bring the
-    // rounding of large numbers into the sum. A part without weight must not matter, even where it
-    // is not finite; a difference that is finite has finite parts.
-    s.rows.clear();
-    s.more_rows.clear();
-    s.weights.clear();
-    s.more_weights.clear();
-    s.left.clear();
-    s.more_left.clear();
-    const bool dense = form.kind == GradientKind::kDense;
-    const bool shared = shares_inputs(each);
-    const std::int64_t size = dense ? form.dense : form.right;
-    if (s.zeros.size() < size) s.zeros = network::Buffer(size);
+    double* total = open_total(each, s, sum);
     for (std::int64_t k = 0; k < s.count; ++k) {
       const double alpha = gradient[to_size(k)];
       const double beta = difference[to_size(k)];
       if (alpha == 0 && beta == 0) continue;
-      if (dense) {
-        s.rows.push_back(now.dense.data() + k * size);
-        s.more_rows.push_back(beta == 0 ? s.rows.back() : then.dense.data() + k * size);
-        s.weights.push_back(alpha);
-        s.more_weights.push_back(beta);
+      const auto [place, is_summed] = member(s, k);
+      if (!is_summed) {
+        list_pair(each, s, place, alpha, beta);
         continue;
       }
-      s.rows.push_back(right_of(each, s, k));
-      if (!shared) s.more_rows.push_back(beta == 0 ? s.zeros.data() : then.right.data() + k * size);
-      const float* slopes = now.left.data() + k * form.left;
-      const float* slopes_before = then.left.data() + k * form.left;
-      for (std::int64_t o = 0; o < form.outputs; ++o) {
-        const double here = slopes[o];
-        const double there = slopes_before[o];
-        s.left.push_back((alpha == 0 ? 0 : alpha * here) + (beta == 0 ? 0 : beta * (here - there)));
-        s.more_left.push_back(beta == 0 ? 0 : beta * there);
-      }
+      add_pair_list(each, s, total);
+      const auto g = summed(each, s, 0, place);
+      const auto d = summed(each, s, 1, place);
+      for (std::size_t j = 0; j < g.size(); ++j)
+        total[j] += (alpha == 0 ? 0 : alpha * g[j]) + (beta == 0 ? 0 : beta * d[j]);
     }
-    const auto rows = static_cast<std::int64_t>(s.rows.size());
-    double* total = open_total(each, s, sum);
-    if (dense) {
-      kernels_.add_row_pairs(s.rows.data(),
-                             s.weights.data(),
-                             s.more_rows.data(),
-                             s.more_weights.data(),
-                             rows,
-                             size,
-                             total);
-    } else if (shared) {
-      kernels_.add_outer(
-          s.left.data(), form.outputs, s.rows.data(), rows, form.outputs, form.right, total);
-      add_biases(each, s, rows, total);
-    } else {
-      kernels_.add_outer_pairs(s.left.data(),
-                               s.more_left.data(),
-                               form.outputs,
-                               s.rows.data(),
-                               s.more_rows.data(),
-                               rows,
-                               form.outputs,
-                               form.right,
-                               total);
-      add_biases(each, s, rows, total);
-    }
+    add_pair_list(each, s, total);
     close_total(each, s, sum);
   }
+}
+
+/// A term is formed before it is added: where its two parts cancel, it must not bring the rounding
+/// of large numbers into the sum. A part without weight must not matter, even where it is not
+/// finite; a difference that is finite has finite parts.
+void NetworkEngine::list_pair(
+    const Trained& trained, Scratch& s, std::int64_t place, double alpha, double beta) const {
+  const auto form = layers_[trained.layer]->gradient();
+  const auto slot = to_size(trained_of_[trained.layer]);
+  const auto& now = s.storage[0].slots[slot];
+  const auto& then = s.storage[1].slots[slot];
+  if (form.kind == GradientKind::kDense) {
+    s.rows.push_back(now.dense.data() + place * form.dense);
+    s.more_rows.push_back(beta == 0 ? s.rows.back() : then.dense.data() + place * form.dense);
+    s.weights.push_back(alpha);
+    s.more_weights.push_back(beta);
+    return;
+  }
+  s.rows.push_back(right_of(trained, s, place));
+  if (!shares_inputs(trained)) {
+    if (s.zeros.size() < form.right) s.zeros = network::Buffer(form.right);
+    s.more_rows.push_back(beta == 0 ? s.zeros.data() : then.right.data() + place * form.right);
+  }
+  const float* slopes = now.left.data() + place * form.left;
+  const float* slopes_before = then.left.data() + place * form.left;
+  for (std::int64_t o = 0; o < form.outputs; ++o) {
+    const double here = slopes[o];
+    const double there = slopes_before[o];
+    s.left.push_back((alpha == 0 ? 0 : alpha * here) + (beta == 0 ? 0 : beta * (here - there)));
+    s.more_left.push_back(beta == 0 ? 0 : beta * there);
+  }
+}
+
+void NetworkEngine::add_pair_list(const Trained& trained, Scratch& s, double* total) const {
+  const auto form = layers_[trained.layer]->gradient();
+  const auto rows = std::ssize(s.rows);
+  if (form.kind == GradientKind::kDense) {
+    kernels_.add_row_pairs(s.rows.data(),
+                           s.weights.data(),
+                           s.more_rows.data(),
+                           s.more_weights.data(),
+                           rows,
+                           form.dense,
+                           total);
+  } else if (shares_inputs(trained)) {
+    kernels_.add_outer(
+        s.left.data(), form.outputs, s.rows.data(), rows, form.outputs, form.right, total);
+    add_biases(trained, s, rows, total);
+  } else {
+    kernels_.add_outer_pairs(s.left.data(),
+                             s.more_left.data(),
+                             form.outputs,
+                             s.rows.data(),
+                             s.more_rows.data(),
+                             rows,
+                             form.outputs,
+                             form.right,
+                             total);
+    add_biases(trained, s, rows, total);
+  }
+  s.rows.clear();
+  s.more_rows.clear();
+  s.weights.clear();
+  s.more_weights.clear();
+  s.left.clear();
+  s.more_left.clear();
 }
 
 }  // namespace sotto

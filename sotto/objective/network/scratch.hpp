@@ -34,13 +34,18 @@ struct NetworkEngine::Scratch final : Engine::Workspace {
   std::vector<network::Buffer> slopes;
   std::vector<network::Tensor> value_of, slope_of;
   std::vector<network::Memory> memory;
-  std::vector<const float*> inputs;  ///< of the block's examples, if the first layer reads rows
+  std::vector<const float*> inputs;  ///< by place, if the first layer reads rows
   network::Buffer loaded;            ///< where they lie, if not in the table
 
   // The block last evaluated.
   Point points[2];
   Storage storage[2];
   std::int64_t count = 0;
+  std::vector<Member>
+      members;  ///< one per unit; empty: units are rows, at the place of their number
+  std::vector<std::int64_t> single_rows;
+  std::vector<double> sums[2];  ///< of units with several rows: gradients, and differences
+  std::vector<std::int64_t> chunk_rows, chunk_units;  ///< rows on their way, and whose they are
   bool pairs = false;  ///< storage[1] holds differences of dense gradients and of linear layers'
                        ///< inputs, and the earlier point's slopes
 

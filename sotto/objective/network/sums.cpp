@@ -17,32 +17,50 @@ double NetworkEngine::round_up(double norm) const {
   return norm * (1 + static_cast<double>(parameters_ + 64) * 0x1p-52);
 }
 
-/// ‖gradient‖² of one layer and example: each square is exact, and a linear layer's is
+/// With several chains of additions, so that none waits for the one before.
+double network::sum_squares(std::span<const double> numbers) {
+  constexpr std::size_t kChains = 8;
+  double chains[kChains] = {};
+  std::size_t j = 0;
+  for (; j + kChains <= numbers.size(); j += kChains)
+    for (std::size_t c = 0; c < kChains; ++c) chains[c] += numbers[j + c] * numbers[j + c];
+  double sum = 0;
+  for (; j < numbers.size(); ++j) sum += numbers[j] * numbers[j];
+  for (const double chain : chains) sum += chain;
+  return sum;
+}
+
+/// ‖gradient‖² of one layer and unit. Of a single row each square is exact, and a linear layer's is
 /// |δ|² (|a|² + 1).
-double NetworkEngine::square(const Trained& trained, const Scratch& s, std::int64_t k) const {
+double NetworkEngine::square(const Trained& trained, const Scratch& s, Member member) const {
+  const auto [place, is_summed] = member;
+  if (is_summed) return network::sum_squares(summed(trained, s, 0, place));
   const auto form = layers_[trained.layer]->gradient();
   const auto& slot = s.storage[0].slots[to_size(trained_of_[trained.layer])];
   if (form.kind == GradientKind::kDense)
-    return kernels_.sum_squares(slot.dense.data() + k * form.dense, form.dense);
-  const double slopes = kernels_.sum_squares(slot.left.data() + k * form.left, form.left);
-  return slopes * (input_square(trained, s, k) + (form.bias ? 1 : 0));
+    return kernels_.sum_squares(slot.dense.data() + place * form.dense, form.dense);
+  const double slopes = kernels_.sum_squares(slot.left.data() + place * form.left, form.left);
+  return slopes * (input_square(trained, s, place) + (form.bias ? 1 : 0));
 }
 
 const float* NetworkEngine::right_of(const Trained& trained,
                                      const Scratch& s,
-                                     std::int64_t k) const {
-  if (shares_inputs(trained)) return s.inputs[to_size(k)];
+                                     std::int64_t place) const {
+  if (shares_inputs(trained)) return s.inputs[to_size(place)];
   const auto& slot = s.storage[0].slots[to_size(trained_of_[trained.layer])];
-  return slot.right.data() + k * layers_[trained.layer]->gradient().right;
+  return slot.right.data() + place * layers_[trained.layer]->gradient().right;
 }
 
-double NetworkEngine::input_square(const Trained& trained, const Scratch& s, std::int64_t k) const {
+double NetworkEngine::input_square(const Trained& trained,
+                                   const Scratch& s,
+                                   std::int64_t place) const {
   if (shares_inputs(trained) && rows_in_place_) {
-    const std::int64_t row = (s.inputs[to_size(k)] - table_.row(0)) / table_.stride();
+    const std::int64_t row = (s.inputs[to_size(place)] - table_.row(0)) / table_.stride();
     const double norm = table_.norms()[to_size(row)];
     return norm * norm;
   }
-  return kernels_.sum_squares(right_of(trained, s, k), layers_[trained.layer]->gradient().right);
+  return kernels_.sum_squares(right_of(trained, s, place),
+                              layers_[trained.layer]->gradient().right);
 }
 
 void NetworkEngine::layer_norms(Workspace& workspace, std::span<double> norms) const {
@@ -50,7 +68,8 @@ void NetworkEngine::layer_norms(Workspace& workspace, std::span<double> norms) c
   SOTTO_CHECK(!s.pairs && norms.size() >= to_size(s.count) * trained_.size());
   for (std::int64_t k = 0; k < s.count; ++k)
     for (std::size_t l = 0; l < trained_.size(); ++l)
-      norms[to_size(k) * trained_.size() + l] = round_up(std::sqrt(square(trained_[l], s, k)));
+      norms[to_size(k) * trained_.size() + l] =
+          round_up(std::sqrt(square(trained_[l], s, member(s, k))));
 }
 
 void NetworkEngine::add_gradients(Workspace& workspace,
@@ -77,35 +96,53 @@ void NetworkEngine::add_trained(const Trained& trained,
                                 std::span<const double> weights,
                                 std::size_t stride,
                                 std::span<double> sum) const {
-  const auto form = layers_[trained.layer]->gradient();
-  const auto& slot = s.storage[0].slots[to_size(trained_of_[trained.layer])];
-  s.rows.clear();
-  s.weights.clear();
-  s.left.clear();
+  double* total = open_total(trained, s, sum);
   for (std::int64_t k = 0; k < s.count; ++k) {
     const double weight = weights[to_size(k) * stride];
     if (weight == 0) continue;  // must not matter, even where the gradient is not finite
-    if (form.kind == GradientKind::kDense) {
-      s.rows.push_back(slot.dense.data() + k * form.dense);
-      s.weights.push_back(weight);
-    } else {
-      s.rows.push_back(right_of(trained, s, k));
-      const float* slopes = slot.left.data() + k * form.left;
-      for (std::int64_t o = 0; o < form.outputs; ++o)
-        s.left.push_back(weight * static_cast<double>(slopes[o]));
+    const auto [place, is_summed] = member(s, k);
+    if (!is_summed) {
+      list(trained, s, place, weight);
+      continue;
     }
+    add_list(trained, s, total);  // units are added in their order, however they are kept
+    const auto gradient = summed(trained, s, 0, place);
+    for (std::size_t j = 0; j < gradient.size(); ++j) total[j] += weight * gradient[j];
   }
-  const auto rows = static_cast<std::int64_t>(s.rows.size());
+  add_list(trained, s, total);
+  close_total(trained, s, sum);
+}
+
+void NetworkEngine::list(const Trained& trained,
+                         Scratch& s,
+                         std::int64_t place,
+                         double weight) const {
+  const auto form = layers_[trained.layer]->gradient();
+  const auto& slot = s.storage[0].slots[to_size(trained_of_[trained.layer])];
+  if (form.kind == GradientKind::kDense) {
+    s.rows.push_back(slot.dense.data() + place * form.dense);
+    s.weights.push_back(weight);
+    return;
+  }
+  s.rows.push_back(right_of(trained, s, place));
+  const float* slopes = slot.left.data() + place * form.left;
+  for (std::int64_t o = 0; o < form.outputs; ++o)
+    s.left.push_back(weight * static_cast<double>(slopes[o]));
+}
+
+void NetworkEngine::add_list(const Trained& trained, Scratch& s, double* total) const {
+  const auto form = layers_[trained.layer]->gradient();
+  const auto rows = std::ssize(s.rows);
   if (form.kind == GradientKind::kFactored) {
-    double* total = open_total(trained, s, sum);
     kernels_.add_outer(
         s.left.data(), form.outputs, s.rows.data(), rows, form.outputs, form.right, total);
     add_biases(trained, s, rows, total);
   } else {
-    kernels_.add_rows(
-        s.rows.data(), s.weights.data(), rows, form.dense, open_total(trained, s, sum));
+    kernels_.add_rows(s.rows.data(), s.weights.data(), rows, form.dense, total);
   }
-  close_total(trained, s, sum);
+  s.rows.clear();
+  s.weights.clear();
+  s.left.clear();
 }
 
 /// Adds the biases' part Σ_k left[k] to the total.
