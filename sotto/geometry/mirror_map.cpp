@@ -185,6 +185,9 @@ Expected<std::unique_ptr<MirrorIterate>> MirrorIterate::make(MirrorMap map,
                   "‘mirror euclidean’");
   if (l1 && start.lpNorm<1>() > 0)
     return refuse(map, "on an l1 ball starts at 0; use ‘start zero’");
+  // A weight of 0 stays 0.
+  if (simplex && !(start.minCoeff() > 0))
+    return refuse(map, "starts inside of a simplex, not on its edge; use ‘start center’");
   return std::make_unique<EntropyIterate>(l1, set->largest_l1(d), regularizer, start);
 }
 

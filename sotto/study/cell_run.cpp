@@ -126,6 +126,8 @@ class CellRun::Camera final : public Observer {
     if (!run_.data_->network) {  // a network's would take longer than the steps between
       const Diagnostics truth = true_values(*run_.engine_, run_.problem_, w);
       photo.values["gradient_norm"] = truth.gradient_norm;
+      if (truth.projected_gradient_norm)
+        photo.values["projected_norm"] = *truth.projected_gradient_norm;
       photo.values["train_objective"] = truth.objective;
       if (run_.optimum_) photo.values["gap"] = truth.objective - *run_.optimum_;
     }

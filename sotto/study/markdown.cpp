@@ -43,15 +43,23 @@ std::string wrapped(const std::string& text, std::string line, const std::string
   constexpr std::size_t kColumns = 100;
   std::string result, word;
   bool begun = false, code = false;
+  std::size_t last = 0;  // where the line's last word begins
   int bracket = 0;
   const auto put = [&] {
     if (word.empty()) return;
     const bool is_mark = word.find_first_not_of("-+*=#>") == word.npos;
-    if (begun && !is_mark && width(line) + 1 + width(word) > kColumns) {
+    const bool holds_one = last <= indent.size();
+    if (begun && width(line) + 1 + width(word) > kColumns && !(is_mark && holds_one)) {
+      // A mark takes the word before it along.
+      const std::string moved = is_mark ? line.substr(last) + " " + word : word;
+      if (is_mark) line.resize(last - 1);
       result += line + "\n";
-      line = indent + word;
+      line = indent + moved;
+      last = line.size() - word.size();
     } else {
-      line += (begun ? " " : "") + word;
+      line += (begun ? " " : "");
+      last = line.size();
+      line += word;
     }
     begun = true;
     word.clear();

@@ -90,6 +90,7 @@ std::optional<Statistic> on_curve(const CurvePoint& point, const std::string& me
 
 /// A curve of every cell that the chart asks for.
 void add_curves(const ChartSpec& spec,
+                const std::string& x_label,
                 const CellSpec& cell,
                 const CellResult& result,
                 Chart& chart) {
@@ -98,6 +99,9 @@ void add_curves(const ChartSpec& spec,
     if (!arm || arm->curve.empty()) continue;
     Chart::Series series;
     series.name = arm_title(way, cell, *arm);
+    // What a chart does not fix is in the names of its curves.
+    if (!spec.epsilon && cell.epsilon) series.name += fmt::format(", ε = {}", *cell.epsilon);
+    if (!spec.epsilon && cell.x) series.name += fmt::format(", {} = {}", x_label, *cell.x);
     series.dashed = way == Way::kRecipe;
     for (const auto& point : arm->curve) {
       const auto value = on_curve(point, spec.y);
@@ -246,7 +250,7 @@ std::vector<Chart> charts_of(const StudySpec& spec, const Results& results) {
       const CellResult* result = results.find(key_of(cell));
       if (!result) continue;
       if (curves)
-        add_curves(each, cell, *result, chart);
+        add_curves(each, spec.x_label, cell, *result, chart);
       else
         add_point(each, cell, *result, chart);
     }

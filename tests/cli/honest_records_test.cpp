@@ -59,7 +59,7 @@ TEST(HonestRecords, HoldForWhatRulesChoose) {
            {"--method dp-str --sample-sizes theory"},
            {"--method dp-gd --steps 2 --bias=false"},
            {"--method private-spiderboost --loss phase-retrieval --steps 5 --step-size 0.1"},
-           {"--method opt --loss sigmoid --solver lanczos --bias --regularizer l1:0.1 "
+           {"--method opt --loss sigmoid --solver lanczos --bias --regularizer nonconvex:0.1 "
             "--hessian-clip 0.2"}}) {
     const TempDir dir;
     Words words = {"train --quiet --delta 1e-5 --dim 2 --epsilon 4 --record",

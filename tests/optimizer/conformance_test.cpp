@@ -156,6 +156,7 @@ const std::map<std::string, std::vector<GivenOptions>> kVariants = {
     {"dp-pgd",
      {{},
       {{"steps", "9"}, {"output", "random"}},
+      {{"steps", "9"}, {"output", "random_before"}, {"start", "random"}},
       {{"steps", "9"}, {"output", "best"}, {"certificate_share", "0.2"}}}},
     {"dp-pmd", {{}, {{"mirror", "entropy"}, {"steps", "9"}}, {{"mirror", "euclidean"}}}},
     {"dp-fw-l2",
@@ -165,6 +166,7 @@ const std::map<std::string, std::vector<GivenOptions>> kVariants = {
       {{"selection", "exponential"}, {"steps", "9"}},
       {{"selection", "noisy_max"}, {"steps", "9"}},
       {{"selection", "exponential"}, {"output", "random"}, {"steps", "20"}},
+      {{"selection", "exponential"}, {"output", "random_before"}, {"steps", "20"}},
       {{"selection", "exponential"}, {"output", "average"}, {"step_rule", "harmonic"}},
       {{"selection", "exponential"}, {"certificate_share", "0.1"}, {"steps", "5"}}}},
 };

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <set>
 
 #include "sotto/data/table.hpp"
 #include "sotto/objective/glm.hpp"
@@ -237,6 +238,61 @@ TEST(Constrained, BadSetsAndOptionsSayWhatIsWrong) {
   EXPECT_THAT(message("dp-pgd", {{"certificate_share", "0.1"}}, "none"), HasSubstr("bounded"));
   EXPECT_THAT(message("dp-fw-l1", {{"step_size", "1.5"}}, "l1:1"), HasSubstr("(0, 1]"));
   EXPECT_THAT(message("dp-pgd", {}, "group-l1:1,9"), HasSubstr("groups of 9"));
+  EXPECT_THAT(message("dp-fw-l1", {{"start", "random"}, {"selection", "exponential"}}, "l1:1"),
+              HasSubstr("sparse"));
+  EXPECT_THAT(message("dp-pmd", {{"start", "random"}, {"mirror", "entropy"}}, "l1:1"),
+              HasSubstr("starts at 0"));
+  EXPECT_THAT(message("dp-pmd", {{"start", "random"}}, "simplex:0.1"), HasSubstr("edge"));
+}
+
+// The paper's experiments start at a random vector, and its algorithms may return it.
+TEST(Constrained, ARandomStartIsThatOfTheCoinAndMayBeTheModel) {
+  const Fixture f;
+  const GivenOptions first = {
+      {"steps", "9"}, {"output", "random_before"}, {"drawn_steps", "1"}, {"start", "random"}};
+  for (const std::string method : {"dp-pgd", "dp-pmd", "dp-fw-l2"}) {
+    std::set<double> seen;
+    for (const double coin : {0.1, 0.2, 0.9}) {
+      PublicFacts facts = f.facts("l2:0.8");
+      facts.coin = coin;
+      const Vector start = f.run(method, first, facts).w;
+      EXPECT_NEAR(start.norm(), 0.8, 1e-9) << "N(0, I) lies outside of this ball as a rule";
+      EXPECT_EQ(start, f.run(method, first, facts).w);
+      seen.insert(start[0]);
+    }
+    EXPECT_EQ(seen.size(), 3u);
+  }
+  // Without a set it has the norm of a normal vector, and the steps begin there.
+  PublicFacts facts = f.facts("none");
+  facts.coin = 0.3;
+  GivenOptions second = {{"steps", "9"},
+                         {"step_size", "0.7"},
+                         {"clip_radius", "9"},
+                         {"output", "random_before"},
+                         {"drawn_steps", "2"},
+                         {"start", "random"}};
+  const Vector start = f.run("dp-pgd", first, facts).w;
+  EXPECT_GT(start.norm(), 0.5);
+  EXPECT_LE((f.run("dp-pgd", second, facts).w - (start - 0.7 * f.gradient(start))).norm(), kExact);
+}
+
+TEST(DpFwL1, TheIterateBeforeTheDrawnStepIsThePathBeforeItsMove) {
+  const Fixture f;
+  const PublicFacts facts = f.facts("l1:3");
+  const auto with = [&](const char* output, const char* drawn) {
+    return f
+        .run("dp-fw-l1",
+             {{"steps", "20"},
+              {"step_size", "0.2"},
+              {"clip_max", "9"},
+              {"selection", "exponential"},
+              {"output", output},
+              {"drawn_steps", drawn}},
+             facts)
+        .w;
+  };
+  EXPECT_EQ(with("random_before", "8"), with("random", "7"));
+  EXPECT_EQ(with("random_before", "1"), Vector::Zero(kDim));
 }
 
 // The release that certifies has a radius of its own: what the loss can reach at w on rows as they

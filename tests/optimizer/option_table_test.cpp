@@ -120,7 +120,8 @@ TEST(Capabilities, AreComparedByName) {
   EXPECT_EQ(to_string(needs.without(problem.offers())), "Hessians");
   EXPECT_EQ(needs_text(**find_method("dp-fw-l2")),
             "gradients; a bounded constraint set, a smooth regularizer");
-  EXPECT_EQ(needs_text(**find_method("opt-ls")), "gradients, Hessians, losses");
+  EXPECT_EQ(needs_text(**find_method("opt-ls")),
+            "gradients, Hessians, losses; a smooth regularizer");
 }
 
 }  // namespace

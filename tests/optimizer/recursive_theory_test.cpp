@@ -80,7 +80,7 @@ TEST(RecursiveTheory, OptionsFollowTheTheoremAndTheAlgorithm) {
   is("sampling", "fixed_size");
   is("step_rule", "theory");
   is("difference_bound", "fixed");
-  is("output", "random");
+  is("output", "random_before");
   EXPECT_NEAR(std::stod(setting(*method, "accuracy")), kAccuracy, 1e-9);
   EXPECT_NEAR(std::stod(setting(*method, "n0")), kN0, 1e-9);
   EXPECT_NEAR(std::stod(setting(*method, "mixture")), kMixture, 1e-9);

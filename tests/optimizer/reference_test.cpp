@@ -155,6 +155,11 @@ TEST(Reference, Outputs) {
   }
   EXPECT_LE((with({{"output", "last"}}) - iterates[11]).norm(), kExact);
   EXPECT_LE((with({{"output", "random"}, {"drawn_steps", "5"}}) - iterates[4]).norm(), kExact);
+  const auto before = [&](const char* step) {
+    return with({{"output", "random_before"}, {"drawn_steps", step}});
+  };
+  EXPECT_LE((before("5") - iterates[3]).norm(), kExact) << "where the fifth step is taken";
+  EXPECT_EQ(before("1"), small.origin()) << "the start is one of them";
   EXPECT_LE((with({{"output", "average"}, {"average", "0.25"}}) -
              (iterates[9] + iterates[10] + iterates[11]) / 3)
                 .norm(),

@@ -1,6 +1,7 @@
 // The searches for second-order points and Newton steps: what is particular to them. That they stay
 // within their budget is tested for every method in conformance_test.cpp.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <Eigen/Cholesky>
@@ -312,6 +313,27 @@ TEST(StochasticTrustRegion, SampleSizesOfTheTheorem) {
                         ->configure({{"sample_sizes", "theory"}, {"expected_batch", "9"}}, facts);
   ASSERT_FALSE(both);
   EXPECT_EQ(both.error().kind, ErrorKind::kUsage);
+}
+
+// Their steps and certificates would leave out the part that has no gradient.
+TEST(Searches, RefuseARegularizerThatIsNotSmooth) {
+  for (const MethodInfo& method : methods()) {
+    const bool follows_gradients =
+        method.needs.has(Capability::kHessians) || method.needs.has(Capability::kLosses);
+    if (!follows_gradients) continue;
+    for (const char* regularizer : {"l1:0.1", "elastic:0.1,0.2", "group-l1:0.1,2"}) {
+      PublicFacts facts;
+      facts.problem.n = 100;
+      facts.problem.dimension = 4;
+      facts.problem.row_norm = 1;
+      facts.problem.regularizer = *Regularizer::parse(regularizer);
+      facts.single_release_multiplier = 2;
+      const auto configured = method.configure({}, facts);
+      ASSERT_FALSE(configured) << method.name << " " << regularizer;
+      EXPECT_EQ(configured.error().kind, ErrorKind::kUsage);
+      EXPECT_THAT(configured.error().message, ::testing::HasSubstr("smooth")) << method.name;
+    }
+  }
 }
 
 TEST(Searches, RefuseWhatMakesNoSense) {

@@ -12,8 +12,8 @@
 // Source      [LK18] Alg. 2
 // Differs     the exponential mechanism instead of report-noisy-min with exponential noise, at
 //             epsilon²/8 and with half the noise where scores are monotone; the mean of all
-//             measurements by precision; the regularizer is exact and part of both choices; one
-//             budget in zCDP is split, with shares, clips and first steps of our own
+//             measurements by precision; a smooth regularizer is exact and part of both choices;
+//             one budget in zCDP is split, with shares, clips and first steps of our own
 //             (docs/reference/methods/dp-agd.md)
 //
 // letter     meaning                                    option
@@ -33,6 +33,7 @@
 #include "sotto/core/numbers.hpp"
 #include "sotto/optimizer/first_order/methods.hpp"
 #include "sotto/optimizer/parts/clip_rule_option.hpp"
+#include "sotto/optimizer/parts/smooth_objective.hpp"
 #include "sotto/optimizer/parts/steps.hpp"
 
 namespace sotto {
@@ -183,6 +184,7 @@ Expected<ConfiguredMethod> configure_agd(const GivenOptions& given, const Public
   const auto table = agd_options();
   SOTTO_ASSIGN(const AdaptiveOptions asked, table.parse(given));
   AdaptiveOptions options = asked;
+  SOTTO_TRY(require_smooth(facts.problem, "dp-agd needs"));
   SOTTO_TRY(check(options.clip_rule, facts.problem));
   const double R = std::isfinite(facts.problem.row_norm) ? facts.problem.row_norm : 1;
   if (!options.clip_radius) options.clip_radius = default_clip_radius(facts.problem);
@@ -200,6 +202,7 @@ std::vector<MethodInfo> agd_methods() {
   return {{.name = "dp-agd",
            .summary = "full batches, private choice of steps, adaptive budget",
            .needs = {Capability::kGradients, Capability::kLosses},
+           .needs_of_problem = "a smooth regularizer",
            .guarantees = "(epsilon, delta)-DP by a filter",
            .is_private = true,
            .source = "[LK18]",

@@ -121,7 +121,7 @@ Expected<ConfiguredMethod> configure_srm(const GivenOptions& given, const Public
     if (open("step_rule")) options.theory_steps = true;
     if (open("difference_bound")) options.adaptive_bound = false;
     if (open("sampling")) options.sampling = Sampling::Kind::kFixedSize;
-    if (open("output")) options.output = OutputKind::kRandom;
+    if (open("output")) options.output = OutputKind::kRandomBefore;
   }
   SOTTO_TRY(check(options, problem));
   if (options.parameters != Parameters::kRule) {

@@ -66,6 +66,7 @@ Expected<OptimizerResult> NoisyDescent::run(Oracle& oracle,
     state("iterate", w)("direction", direction)("clip radius", C, 1e-300, 1e300)("output", output);
   }));
   while (steps.next()) {
+    output.before_step(w);
     const GradientQuery ask = query(problem, w, C, noise_multiplier);
     SOTTO_ASSIGN(const auto g, steps.unless_spent(oracle.gradient(ask)));
     if (!g) break;

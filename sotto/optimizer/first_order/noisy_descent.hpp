@@ -27,9 +27,9 @@ namespace sotto {
 // Differs     exact accounting instead of the papers' formulas; clipping enforces what they
 //             assume; momentum, step schedule and tail average are post-processing; the
 //             regularizer is neither clipped nor noised, its rough part a prox step; the output is
-//             the last iterate or the tail average (both free), a random one of those after a
-//             step, whose number is drawn first so that only the steps up to it are paid for, or
-//             the best of some (charged); T from a horizon (docs/reference/methods/dp-gd.md,
+//             the last iterate or the tail average (both free), a random one, whose number is
+//             drawn first so that only the steps up to it are paid for, or the best of some
+//             (charged); T from a horizon (docs/reference/methods/dp-gd.md,
 //             dp-sgd.md)
 //
 // letter  meaning                        option

@@ -126,6 +126,7 @@ Expected<OptimizerResult> RecursiveDescent::run(Oracle& oracle,
     state("iterate", w)("before", before)("estimate", v)("output", output);
   }));
   while (steps.next()) {
+    output.before_step(w);
     const std::int64_t t = steps.made();
     const bool anchor = t == 0 || (options_.phase && t % *options_.phase == 0);
     // Without recursion a pair is its fresh gradient: the same release for half the work.

@@ -25,9 +25,12 @@ namespace sotto {
 // Guarantee   E||grad F(w_R)|| = O((sqrt(G L D d ln 1/delta) / (n epsilon))^(2/3))
 // Source      [WJEG23] Alg. 1 (one phase, gamma > 0); [ABGGMU23] Alg. 1 (phases, gamma = 0)
 // Differs     T releases for T steps are made and counted; the difference's radius follows the
-//             public step, min(L1 ||w_t - w_{t-1}||, C2), so that nothing is clipped by it; the
-//             anchor is a full batch with its own share of the budget; one global multiplier is
-//             solved numerically; the regularizer is neither clipped nor noised
+//             public step, min(L1 ||w_t - w_{t-1}||, C2), so that nothing is clipped by it; Poisson
+//             batches, and the anchor a full one with its own share of the budget; one global
+//             multiplier is solved numerically; the regularizer is neither clipped nor noised;
+//             constant steps unless step_rule says otherwise; a tail average, or a random iterate
+//             that is drawn first; private-spiderboost's phases are T/40 steps
+//             (docs/reference/methods/dp-srm.md, private-spiderboost.md)
 //
 // letter  meaning                                option
 // T       steps, and releases                    steps

@@ -7,7 +7,9 @@
 // Privacy     none
 // Guarantee   E||grad F|| = O(T^(-1/3)) without knowing the noise's size [CO19]
 // Source      [CO19] Alg. 1
-// Differs     the step adds up the estimates' norms, not those of the batch gradients
+// Differs     the step adds up the estimates' norms, not those of the batch gradients; Poisson
+//             batches; c from the smoothness; the regularizer joins v afterwards, its rough part by
+//             a prox step; the last iterate (docs/reference/methods/storm.md)
 
 #include <algorithm>
 #include <cmath>

@@ -80,11 +80,12 @@ Expected<OptimizerResult> FrankWolfe::walk(Oracle& oracle,
                                            Observer& observer,
                                            const Towards& towards) const {
   Output output(options_, *options_.steps);
-  SOTTO_ASSIGN(Vector w, start_point(options_.start, oracle.problem()));
+  SOTTO_ASSIGN(Vector w, start_point(options_.start, options_.seed, oracle.problem()));
   Vector v;
   Steps steps(observer, output.steps());
   SOTTO_TRY(steps.begin([&](Archive& state) { state("iterate", w)("output", output); }));
   while (steps.next()) {
+    output.before_step(w);
     SOTTO_ASSIGN(const auto norm, steps.unless_spent(towards(w, v)));
     if (!norm) break;
     const double gamma = frank_wolfe_step(options_, steps.made());
@@ -150,8 +151,8 @@ Expected<OptimizerResult> VertexFrankWolfe::run(Oracle& oracle,
   if (set.kind() == SetKind::kSimplex) w.move(1, {0, set.largest_l1(problem.dimension)});
 
   const double share = options_.output == OutputKind::kAverage && options_.average == 0 ? 0.5
-                       : options_.output == OutputKind::kRandom                         ? 0
-                                                                : options_.average;
+                       : is_drawn(options_.output)                                      ? 0
+                                                   : options_.average;
   const auto averaged = std::max<std::int64_t>(1, std::llround(share * static_cast<double>(T)));
   std::vector<double> sums;  // of the last iterates, by slot of the path's support
   std::int64_t counted = 0;
@@ -167,7 +168,9 @@ Expected<OptimizerResult> VertexFrankWolfe::run(Oracle& oracle,
                      {w, set, *options_.clip_max, epsilon, rule_of(options_), regularizer.at(w)})));
     if (!v) break;
     const double gamma = frank_wolfe_step(options_, steps.made());
-    w.move(gamma, v->value());
+    // The model is the path before its last move.
+    const bool ends_here = options_.output == OutputKind::kRandomBefore && steps.made() + 1 == T;
+    if (!ends_here) w.move(gamma, v->value());
     if (averaged > 1 && steps.made() >= T - averaged) {
       sums.resize(w.support().size(), 0.0);
       for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += w.value(k);

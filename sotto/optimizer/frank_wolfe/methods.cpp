@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sotto/optimizer/frank_wolfe/frank_wolfe.hpp"
+#include "sotto/optimizer/parts/smooth_objective.hpp"
 
 namespace sotto {
 namespace {
@@ -46,7 +47,8 @@ OptionTable<FrankWolfeOptions> frank_wolfe_options(bool selection) {
       .choice("start",
               &FrankWolfeOptions::start,
               kStarts,
-              "where to start; auto: 0 if it lies in the set, else its center (or first vertex)");
+              "where to start; auto: 0 if it lies in the set, else its center (or first vertex); "
+              "random: N(0, I), then the set's nearest point (not for choosing coordinates)");
   add_output_options(table);
   add_certificate_options(table);
   return table;
@@ -86,6 +88,10 @@ Expected<void> check_selection(const FrankWolfeOptions& options, const PublicPro
   if (set.kind() == SetKind::kSimplex && options.start == Start::kCenter)
     return fail(ErrorKind::kUsage,
                 "on a simplex dp-fw-l1 starts at a vertex, to stay sparse. Use ‘start auto’.");
+  if (coordinates && options.start == Start::kRandom)
+    return fail(ErrorKind::kUsage,
+                "‘start random’ would make the model dense, which dp-fw-l1 keeps sparse. Use "
+                "‘start auto’, or ‘selection gaussian’.");
   return {};
 }
 
@@ -109,14 +115,13 @@ Expected<ConfiguredMethod> frank_wolfe(bool selection,
   const auto table = frank_wolfe_options(selection);
   SOTTO_ASSIGN(FrankWolfeOptions asked, table.parse(given));
   if (!selection) asked.selection = Selection::kGaussian;
+  asked.seed = start_seed(facts.coin);
   SOTTO_TRY(require_bounded(problem, selection ? "dp-fw-l1" : "dp-fw-l2"));
   SOTTO_TRY(check(static_cast<const OutputOptions&>(asked), asked.steps));
   SOTTO_TRY(check(static_cast<const CertificateOptions&>(asked), problem));
-  if (!problem.regularizer.smooth())
-    return fail(ErrorKind::kUsage,
-                fmt::format("Frank-Wolfe steps need a smooth objective, but the regularizer {} is "
-                            "not. An l1 ball as ‘constraint’ does its work; or use dp-pgd.",
-                            problem.regularizer.to_string()));
+  SOTTO_TRY(require_smooth(problem,
+                           "Frank-Wolfe steps need",
+                           "An l1 ball as ‘constraint’ does its work; or use dp-pgd."));
   SOTTO_TRY(problem.constraint->check(problem.dimension));
 
   FrankWolfeOptions options = asked;
@@ -134,11 +139,10 @@ Expected<ConfiguredMethod> frank_wolfe(bool selection,
             : Selection::kGaussian;
   }
   SOTTO_TRY(check_selection(options, problem));
-  if (options.selection == Selection::kGaussian || listed) {
-    SOTTO_TRY(start_point(options.start, problem));
-  } else if (problem.constraint->kind() == SetKind::kSimplex && options.start == Start::kZero) {
-    SOTTO_TRY(start_point(options.start, problem));
-  }
+  const bool by_coordinates = options.selection != Selection::kGaussian && !listed;
+  if (!by_coordinates ||
+      (problem.constraint->kind() == SetKind::kSimplex && options.start == Start::kZero))
+    SOTTO_TRY(start_point(options.start, options.seed, problem));
 
   const double diameter = problem.constraint->diameter(problem.dimension);
   const double diameter_l1 = 2 * problem.constraint->largest_l1(problem.dimension);

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "sotto/geometry/krylov_space.hpp"
 #include "sotto/loss/slope_bound.hpp"
+#include "sotto/optimizer/parts/smooth_objective.hpp"
 #include "sotto/optimizer/parts/steps.hpp"
 
 namespace sotto {
@@ -54,13 +56,10 @@ Expected<void> require_certifiable(const PublicProblem& problem) {
     return refuse("no bound on rows is declared", "Declare ‘row_norm’ or ‘row_max’");
   if (!std::isfinite(gradient_bound(problem.loss, 1, 1)))
     return refuse("the slope of this loss has no bound", "Use ‘loss huber’");
-  if (!problem.regularizer.smooth())
-    return fail(ErrorKind::kUsage,
-                fmt::format("the Frank-Wolfe gap belongs to a smooth objective, but the "
-                            "regularizer {} is not. Use a smooth one (an l1 ball as ‘constraint’ "
-                            "does the work of l1), or leave out ‘certificate_share’.",
-                            problem.regularizer.to_string()));
-  return {};
+  return require_smooth(problem,
+                        "the Frank-Wolfe gap belongs to",
+                        "Use a smooth one (an l1 ball as ‘constraint’ does the work of l1), or "
+                        "leave out ‘certificate_share’.");
 }
 
 }  // namespace
@@ -134,11 +133,21 @@ double total_multiplier(double noise_multiplier, std::int64_t steps) {
   return noise_multiplier / std::sqrt(static_cast<double>(steps));
 }
 
-Expected<Vector> start_point(Start start, const PublicProblem& problem) {
+std::uint64_t start_seed(double coin) {
+  // Scrambled: the same coin draws which iterate is the model.
+  return static_cast<std::uint64_t>(coin * 0x1p53) * 0xd1342543de82ef95U;
+}
+
+Expected<Vector> start_point(Start start, std::uint64_t seed, const PublicProblem& problem) {
+  if (problem.constraint) SOTTO_TRY(problem.constraint->check(problem.dimension));
+  if (start == Start::kRandom) {
+    Vector w = public_normals(problem.dimension, seed);
+    if (problem.constraint) problem.constraint->project(w);
+    return w;
+  }
   Vector zero = Vector::Zero(problem.dimension);
   if (!problem.constraint) return zero;
   const ConstraintSet& set = *problem.constraint;
-  SOTTO_TRY(set.check(problem.dimension));
   if (start != Start::kCenter && set.contains(zero)) return zero;
   if (start == Start::kZero)
     return fail(ErrorKind::kUsage,

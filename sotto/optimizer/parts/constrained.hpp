@@ -3,6 +3,7 @@
 // What the methods with constraint sets share: options, theory's defaults, the start, and the
 // certificate at the end. Everything here is a function of public facts and released values.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -71,12 +72,17 @@ class GapCertifier {
 /// The multiplier of one release that costs as much as `steps` of them.
 double total_multiplier(double noise_multiplier, std::int64_t steps);
 
-/// kAuto: zero if it lies in the set, else the center.
-enum class Start { kAuto, kZero, kCenter };
-inline constexpr Named<Start> kStarts[] = {
-    {Start::kAuto, "auto"}, {Start::kZero, "zero"}, {Start::kCenter, "center"}};
+/// kAuto: zero if it lies in the set, else the center. kRandom: N(0, I), then the set's nearest
+/// point.
+enum class Start { kAuto, kZero, kCenter, kRandom };
+inline constexpr Named<Start> kStarts[] = {{Start::kAuto, "auto"},
+                                           {Start::kZero, "zero"},
+                                           {Start::kCenter, "center"},
+                                           {Start::kRandom, "random"}};
+/// What a random start follows from: the run's public coin.
+std::uint64_t start_seed(double coin);
 /// Fails (kUsage) if it lies outside, or the set does not fit the dimension.
-Expected<Vector> start_point(Start start, const PublicProblem& problem);
+Expected<Vector> start_point(Start start, std::uint64_t seed, const PublicProblem& problem);
 
 /// Refuses a method on an unbounded set, or none.
 Expected<void> require_bounded(const PublicProblem& problem, const std::string& method);

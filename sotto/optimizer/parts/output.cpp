@@ -11,7 +11,7 @@ namespace sotto {
 namespace {
 
 double averaged_share(const OutputOptions& options) {
-  if (options.output == OutputKind::kRandom || options.output == OutputKind::kBest) return 0;
+  if (is_drawn(options.output) || options.output == OutputKind::kBest) return 0;
   return options.output == OutputKind::kAverage && options.average == 0 ? 0.5 : options.average;
 }
 
@@ -19,7 +19,7 @@ double averaged_share(const OutputOptions& options) {
 
 Expected<void> check(const OutputOptions& options, std::optional<std::int64_t> steps) {
   if (!options.drawn_steps) return {};
-  if (options.output != OutputKind::kRandom)
+  if (!is_drawn(options.output))
     return fail(ErrorKind::kUsage, "‘drawn_steps’ goes with ‘output random’.");
   if (*options.drawn_steps < 1 || (steps && *options.drawn_steps > *steps))
     return refused(
@@ -29,14 +29,14 @@ Expected<void> check(const OutputOptions& options, std::optional<std::int64_t> s
 
 void fill_output(OutputOptions& options, std::int64_t steps, double coin) {
   SOTTO_CHECK(coin >= 0 && coin < 1);
-  if (options.output == OutputKind::kRandom && !options.drawn_steps)
+  if (is_drawn(options.output) && !options.drawn_steps)
     options.drawn_steps =
         1 + std::min(steps - 1, static_cast<std::int64_t>(coin * static_cast<double>(steps)));
 }
 
 Output::Output(const OutputOptions& options, std::int64_t steps)
     : options_(options),
-      steps_(options.output == OutputKind::kRandom ? options.drawn_steps.value_or(steps) : steps),
+      steps_(is_drawn(options.output) ? options.drawn_steps.value_or(steps) : steps),
       average_(averaged_share(options), steps_) {}
 
 SelectionQuery Output::query(double total_multiplier) const {
@@ -50,6 +50,10 @@ std::optional<Event> Output::event(double total_multiplier, Relation relation) c
   return event_of(query(total_multiplier), relation);
 }
 
+void Output::before_step(const Vector& w) {
+  if (options_.output == OutputKind::kRandomBefore) before_ = w;
+}
+
 void Output::add(const Vector& w) {
   average_.add(w);
   ++seen_;
@@ -59,6 +63,7 @@ void Output::add(const Vector& w) {
 }
 
 Expected<Vector> Output::take(Oracle& oracle, double total_multiplier) {
+  if (options_.output == OutputKind::kRandomBefore) return before_;
   if (!selects() || candidates_.size() < 2) return average_.value();
   SelectionQuery selection = query(total_multiplier);
   std::vector<double> regularizer;
@@ -74,6 +79,7 @@ void Output::archive(Archive& state) {
   state("average", average_)("seen", seen_, 1, steps_);
   if (options_.output == OutputKind::kBest)
     state("candidates", candidates_, static_cast<std::size_t>(options_.candidates));
+  if (options_.output == OutputKind::kRandomBefore) state("before", before_);
 }
 
 }  // namespace sotto

@@ -18,10 +18,12 @@ namespace sotto {
 enum class OutputKind {
   kLast,
   kAverage,  ///< the mean of the last `average` of the steps
-  kRandom,   ///< a uniformly random iterate, whose number is drawn before the run, which then makes
-             ///< no further step and is calibrated for those it makes
-  kBest,     ///< of `candidates` evenly spaced iterates, by the exponential mechanism on clipped
-             ///< losses plus the regularizer
+  kRandom,   ///< that after a uniformly random step, whose number is drawn before the run, which
+             ///< then makes no further step and is calibrated for those it makes
+  kRandomBefore,  ///< that at which the drawn step is taken, so that the start is one of them: the
+                  ///< papers' law. Its last release is the noisy gradient at the model
+  kBest,  ///< of `candidates` evenly spaced iterates, by the exponential mechanism on clipped
+          ///< losses plus the regularizer
 };
 
 struct OutputOptions {
@@ -42,9 +44,11 @@ void add_output_options(OptionTable<Options>& table) {
           {{OutputKind::kLast, "last"},
            {OutputKind::kAverage, "average"},
            {OutputKind::kRandom, "random"},
+           {OutputKind::kRandomBefore, "random_before"},
            {OutputKind::kBest, "best"}},
-          "which iterate is the model; random: drawn first, and only so many steps are made and "
-          "paid for; best: chosen privately by clipped losses")
+          "which iterate is the model; random: that after a step that is drawn first, and only so "
+          "many are made and paid for; random_before: that at which it is taken, which may be the "
+          "start; best: chosen privately by clipped losses")
       .number("average",
               &Options::average,
               "share of last iterates that are averaged; 0 returns the last one")
@@ -65,6 +69,10 @@ Expected<void> check(const OutputOptions& options, std::optional<std::int64_t> s
 /// the run.
 void fill_output(OutputOptions& options, std::int64_t steps, double coin);
 
+inline bool is_drawn(OutputKind kind) {
+  return kind == OutputKind::kRandom || kind == OutputKind::kRandomBefore;
+}
+
 /// Collects a run's iterates and ends it.
 class Output {
  public:
@@ -79,6 +87,9 @@ class Output {
   std::optional<Event> event(double total_multiplier, Relation relation) const;
   std::int64_t noise_samples() const { return selects() ? 1 : 0; }
 
+  /// Where the next step is taken.
+  void before_step(const Vector& w);
+  /// What the step made.
   void add(const Vector& w);
   /// The model. `best` falls back to the last iterate where the budget is gone, which only a run
   /// that had to repeat steps can meet.
@@ -94,6 +105,7 @@ class Output {
   OutputOptions options_;
   std::int64_t steps_;
   TailAverage average_;
+  Vector before_;
   std::int64_t seen_ = 0;
   std::vector<Vector> candidates_;
 };

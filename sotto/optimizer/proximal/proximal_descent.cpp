@@ -24,7 +24,8 @@ OptionTable<ProximalOptions> proximal_options(bool mirror) {
       .choice("start",
               &ProximalOptions::start,
               kStarts,
-              "where to start; auto: 0 if it lies in the set, else the set's center");
+              "where to start; auto: 0 if it lies in the set, else the set's center; random: "
+              "N(0, I), then the set's nearest point");
   if (mirror)
     table.choice("mirror",
                  &ProximalOptions::mirror,
@@ -41,9 +42,10 @@ Expected<ConfiguredMethod> proximal(bool mirror,
   const auto table = proximal_options(mirror);
   SOTTO_ASSIGN(ProximalOptions asked, table.parse(given));
   if (!mirror) asked.mirror = MirrorMap::kEuclidean;
+  asked.seed = start_seed(facts.coin);
   SOTTO_TRY(check(static_cast<const OutputOptions&>(asked), asked.steps));
   SOTTO_TRY(check(static_cast<const CertificateOptions&>(asked), facts.problem));
-  SOTTO_ASSIGN(const Vector start, start_point(asked.start, facts.problem));
+  SOTTO_ASSIGN(const Vector start, start_point(asked.start, asked.seed, facts.problem));
   SOTTO_ASSIGN(const auto iterate,
                MirrorIterate::make(
                    asked.mirror, facts.problem.constraint, facts.problem.regularizer, start));
@@ -99,7 +101,7 @@ Expected<OptimizerResult> ProximalDescent::run(Oracle& oracle,
   const double gamma = *options_.step_size;
   Output output(options_, *options_.steps);
   const double total = total_multiplier(noise_multiplier, output.steps());
-  SOTTO_ASSIGN(const Vector start, start_point(options_.start, problem));
+  SOTTO_ASSIGN(const Vector start, start_point(options_.start, options_.seed, problem));
   SOTTO_ASSIGN(
       const auto iterate,
       MirrorIterate::make(options_.mirror, problem.constraint, problem.regularizer, start));
@@ -108,6 +110,7 @@ Expected<OptimizerResult> ProximalDescent::run(Oracle& oracle,
   Steps steps(observer, output.steps());
   SOTTO_TRY(steps.begin([&](Archive& state) { state("iterate", *iterate)("output", output); }));
   while (steps.next()) {
+    output.before_step(iterate->w());
     SOTTO_ASSIGN(const auto g,
                  steps.unless_spent(oracle.gradient(query(iterate->w(), noise_multiplier))));
     if (!g) break;

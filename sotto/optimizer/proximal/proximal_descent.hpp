@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "sotto/geometry/mirror_map.hpp"
@@ -23,9 +24,9 @@ namespace sotto {
 //             should be the Lipschitz constant (trap T6); clipping enforces that constant, by
 //             default below the loss's own; fixed steps instead of a search on true values (T7);
 //             r's smooth part enters by its gradient, not by the prox step; only compositions of
-//             prox and projection that are exact; the last iterate, or a random one of those after
-//             a step, drawn first so that only the steps up to it are paid for; starts at 0 or the
-//             center; dp-pmd: three maps, steps in the map's norm instead of units of the set
+//             prox and projection that are exact; the last iterate, or a random one, drawn first so
+//             that only the steps up to it are paid for; starts at 0 or the center unless `start`
+//             says random; dp-pmd: three maps, steps in the map's norm instead of units of the set
 //             (docs/reference/methods/dp-pgd.md, dp-pmd.md)
 //
 // letter   meaning           default
@@ -40,6 +41,7 @@ struct ProximalOptions : OutputOptions, CertificateOptions {
   std::optional<double> clip_radius;
   MirrorMap mirror = MirrorMap::kAuto;
   Start start = Start::kAuto;
+  std::uint64_t seed = 0;  ///< of a random start
 };
 
 class ProximalDescent final : public Optimizer {

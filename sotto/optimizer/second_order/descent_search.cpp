@@ -23,6 +23,7 @@
 //             for the mean over b, sampling is Poisson, curvature steps are a batch's, and a point
 //             is confirmed on the full batch before it is returned; nothing ever depends on the
 //             true loss; dp-gd-sosp tests on the same gradient that it steps with
+//             (docs/reference/methods/opt.md, dp-gd-sosp.md)
 //
 // letter  meaning                                 option
 // eps_g   tolerance of the gradient               gradient_tolerance
@@ -316,6 +317,7 @@ std::vector<MethodInfo> descent_search_methods() {
              kind.line_search
                  ? Capabilities{Capability::kGradients, Capability::kHessians, Capability::kLosses}
                  : Capabilities{Capability::kGradients, Capability::kHessians},
+         .needs_of_problem = "a smooth regularizer",
          .guarantees = "(epsilon, delta)-DP by a filter; second-order points, with a "
                        "certificate",
          .is_private = true,

@@ -30,6 +30,7 @@
 #include "sotto/geometry/trust_region.hpp"
 #include "sotto/loss/joint_bound.hpp"
 #include "sotto/optimizer/first_order/noisy_descent.hpp"
+#include "sotto/optimizer/parts/smooth_objective.hpp"
 #include "sotto/optimizer/parts/steps.hpp"
 #include "sotto/optimizer/second_order/methods.hpp"
 #include "sotto/optimizer/second_order/search_options.hpp"
@@ -181,6 +182,7 @@ Expected<ConfiguredMethod> configure_newton(const GivenOptions& given, const Pub
   SOTTO_ASSIGN(const NewtonOptions asked, table.parse(given));
   NewtonOptions o = asked;
   const PublicProblem& p = facts.problem;
+  SOTTO_TRY(require_smooth(p, "Newton steps need"));
   SOTTO_TRY(check_dense_hessian(p.dimension));
   const double R = row_scale(p);
   if (!o.steps) o.steps = 8;
@@ -205,6 +207,7 @@ std::vector<MethodInfo> newton_methods() {
     return MethodInfo{.name = std::move(name),
                       .summary = std::move(summary),
                       .needs = {Capability::kGradients, Capability::kHessians},
+                      .needs_of_problem = "a smooth regularizer",
                       .guarantees = is_private ? "(epsilon, delta)-DP" : "NOT private",
                       .is_private = is_private,
                       .source = is_private ? "own" : "",

@@ -15,6 +15,7 @@
 #include "sotto/loss/joint_bound.hpp"
 #include "sotto/optimizer/first_order/noisy_descent.hpp"
 #include "sotto/optimizer/parts/sampling_option.hpp"
+#include "sotto/optimizer/parts/smooth_objective.hpp"
 
 namespace sotto {
 namespace {
@@ -164,6 +165,7 @@ Expected<void> check(const SearchOptions& options, const PublicProblem& problem)
     return fail(ErrorKind::kUsage,
                 "‘expected_batch’ and ‘sample_sizes theory’ both say how large a batch is: give "
                 "one of them.");
+  SOTTO_TRY(require_smooth(problem, "a search for second-order points needs"));
   SOTTO_TRY(check(options.sampling, problem));
   return check_batch("expected_batch", options.expected_batch, problem);
 }

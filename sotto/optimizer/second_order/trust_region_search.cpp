@@ -17,7 +17,8 @@
 //             semidefinite, not definite, in the subproblem's condition, so that the hard case is
 //             solved; dp-str takes both from one batch, priced by today's accounting
 //             (the published noise lacks a factor sqrt(T)); mini-batch runs leave a saddle on a
-//             batch's word, but confirm a point on the full batch before they return it
+//             batch's word, but confirm a point on the full batch before they return it; a smooth
+//             regularizer is added after the noise (docs/reference/methods/dp-tr.md)
 //
 // letter  meaning                                 option
 // eps_g   tolerance of the gradient, alpha        gradient_tolerance
@@ -192,6 +193,7 @@ std::vector<MethodInfo> trust_region_methods() {
     return MethodInfo{.name = std::move(name),
                       .summary = std::move(summary),
                       .needs = {Capability::kGradients, Capability::kHessians},
+                      .needs_of_problem = "a smooth regularizer",
                       .guarantees = is_private ? "(epsilon, delta)-DP by a filter; second-order "
                                                  "points, with a certificate"
                                                : "NOT private",
