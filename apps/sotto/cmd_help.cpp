@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -45,7 +46,14 @@ Expected<void> write_all(const Verb& program, const std::string& share) {
 }
 
 /// What `sotto VERB --method NAME --help` says.
-int help_with(Verb& app, std::vector<std::string> words, const std::string& method) {
+Expected<int> help_with(Verb& app, std::vector<std::string> words, const std::string& method) {
+  SOTTO_ASSIGN(const Verb* meant, app.find(words));
+  const auto options = meant->described();
+  if (std::none_of(options.begin(), options.end(), [](const Verb::Described& option) {
+        return option.names.front() == "--method";
+      }))
+    return fail(ErrorKind::kUsage,
+                fmt::format("{} has no option --method. Leave it out.", meant->path()));
   words.insert(words.end(), {"--method", method, "--help"});
   const auto answer = app.parse(words);
   if (!answer) return kInternalError;  // help is always an answer
@@ -83,8 +91,8 @@ Action add_help(Verb& app) {
       SOTTO_TRY(write_all(app, arguments->share));
       return kSuccess;
     }
-    SOTTO_ASSIGN(const Verb* meant, app.find(arguments->words));
     if (!arguments->method.empty()) return help_with(app, arguments->words, arguments->method);
+    SOTTO_ASSIGN(const Verb* meant, app.find(arguments->words));
     if (arguments->man) {
       print_text(man_page(*meant));
       return kSuccess;

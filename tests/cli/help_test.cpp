@@ -63,6 +63,7 @@ TEST_P(MistypedWords, TheFirstLineSaysWhatToType) {
 
 const Words kPriced =
     "train --dry-run --dim 2 --row-norm 1 --public-n 100 --epsilon 1 --delta 1e-5";
+const Words kNetwork = "train --dry-run --dim 2 --method dp-sgd --epsilon 1 --delta 1e-5";
 
 INSTANTIATE_TEST_SUITE_P(
     All,
@@ -97,8 +98,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "--sampling must be one of poisson|fixed_size, but is 'poison'. Did you mean "
                  "'poisson'?"},
         Mistyped{"relation", kPriced + "--neighbours replaceone", "Did you mean 'replace-one'?"},
-        Mistyped{"network", kPriced + "--model sofmax --method dp-sgd", "Did you mean 'softmax'?"},
-        Mistyped{"far_network", kPriced + "--model deep --method dp-sgd", "softmax, mlp:64,32"},
+        Mistyped{"network", kNetwork + "--model sofmax", "Did you mean 'softmax'?"},
+        Mistyped{"far_network", kNetwork + "--model deep", "softmax, mlp:64,32"},
         Mistyped{"accountant", kPriced + "--accountant gausian", "Did you mean 'gaussian'?"},
         Mistyped{"loss", kPriced + "--loss hubber:2", "Did you mean 'huber'?"},
         Mistyped{"format", kPriced + "--format libsmv", "Did you mean 'libsvm'?"},
@@ -171,7 +172,7 @@ TEST(Help, OfAVerbIsTheSameEitherWayAndEndsWithTheVerb) {
   EXPECT_EQ(sotto({"help"}).out, sotto({"--help"}).out);
   const auto without = sotto({"help predict --method dp-gd"});
   EXPECT_EQ(without.code, 2);
-  EXPECT_THAT(without.err, HasSubstr("predict has no option --method"));
+  EXPECT_THAT(without.err, HasSubstr("sotto predict has no option --method"));
   EXPECT_THAT(sotto({"--help"}).out, HasSubstr("Start here"));
 }
 
