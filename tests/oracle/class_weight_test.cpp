@@ -1,6 +1,6 @@
 // Two data sets that differ in one row, under weights of classes: their sums, clipped as the oracle
-// clips with ClipRule::kGlm, stay within the claims. A twin of the facts that leaves the weights out
-// claims less than rows move a sum by.
+// clips with ClipRule::kGlm, stay within the claims. A twin of the facts that leaves the weights
+// out claims less than rows move a sum by.
 
 #include <gtest/gtest.h>
 
@@ -74,12 +74,8 @@ struct Trial {
     const TermBounds losses = bounds_of(loss(), problem);
     all.loss = sum.clipped_losses({}, w, losses.radius, losses.floor);
     sum.clipped_hessians({}, w, bounds_of(hessian(), problem).radius, all.hessian);
-    sum.clipped_pairs({},
-                      w,
-                      bounds_of(joint(), problem).radius,
-                      kScale,
-                      all.joint_gradient,
-                      all.joint_hessian);
+    sum.clipped_pairs(
+        {}, w, bounds_of(joint(), problem).radius, kScale, all.joint_gradient, all.joint_hessian);
     return all;
   }
   std::vector<double> claimed() const {
@@ -112,13 +108,12 @@ std::vector<double> moved(const Trial& trial, const LossSpec& spec) {
   std::vector<double> most(claims.size());
   for (const Sums& a : all)
     for (const Sums& b : all) {
-      const double distances[] = {
-          (a.gradient - b.gradient).norm(),
-          (a.pair - b.pair).norm(),
-          std::abs(a.loss - b.loss),
-          (a.hessian - b.hessian).norm(),
-          std::hypot((a.joint_gradient - b.joint_gradient).norm(),
-                     (a.joint_hessian - b.joint_hessian).norm() / kScale)};
+      const double distances[] = {(a.gradient - b.gradient).norm(),
+                                  (a.pair - b.pair).norm(),
+                                  std::abs(a.loss - b.loss),
+                                  (a.hessian - b.hessian).norm(),
+                                  std::hypot((a.joint_gradient - b.joint_gradient).norm(),
+                                             (a.joint_hessian - b.joint_hessian).norm() / kScale)};
       for (std::size_t k = 0; k < most.size(); ++k)
         most[k] = std::max(most[k], distances[k] / claims[k]);
     }
