@@ -73,7 +73,7 @@ TEST(Guide, RealLabels) {
   take(dir, shared_data("uci/wdbc.data"));
   for (const char* schema : {"diabetes.toml", "wdbc.toml"}) take(dir, kExamples + schema);
   const auto runs = run_page("labels.md", dir);
-  ASSERT_EQ(runs.size(), 11u);
+  ASSERT_EQ(runs.size(), 12u);
   using ::testing::HasSubstr;
   // Without noise, so that these digits are the page's.
   const std::string page = TempDir::read(std::string(SOTTO_SOURCE_DIR) + "/docs/guide/labels.md");
@@ -83,9 +83,10 @@ TEST(Guide, RealLabels) {
     const std::string percent = out.substr(begin, out.find('%', begin) - begin) + " %";
     EXPECT_THAT(page, HasSubstr(percent));
   }
-  EXPECT_THAT(runs[2].out, HasSubstr("if every row were predicted NO or >30"));
-  EXPECT_THAT(runs[4].err, ::testing::Not(HasSubstr("no row is predicted")));
-  EXPECT_THAT(runs[7].out, HasSubstr("deviance"));
+  EXPECT_THAT(runs[3].out, HasSubstr("88.84% if every row were predicted NO or >30"));
+  EXPECT_THAT(runs[3].err, HasSubstr("--class-weight"));
+  EXPECT_THAT(runs[5].err, ::testing::Not(HasSubstr("no row is predicted")));
+  EXPECT_THAT(runs[8].out, HasSubstr("deviance"));
   EXPECT_THAT(TempDir::read(dir.file("risks.csv")).substr(0, 200),
               HasSubstr("probability of NO,probability of >30,probability of <30"));
 }

@@ -81,13 +81,31 @@ negative = "<=50K"
                                       "s1",
                                       "s2",
                                       "s3"}));
-  EXPECT_EQ(schema->class_names(), (std::vector<std::string>{"<=50K", ">50K"}));
+  EXPECT_EQ(schema->class_names(), (std::vector<std::string>{"<=50K", ">50K or >50K."}));
   // age: 1 + (30 / 120.5)^2 where missing, in the float that is stored; a, b, job and the one-hot
   // group: 1 each.
   const double squares = 1 + std::pow(static_cast<double>(static_cast<float>(30 / 120.5)), 2) + 4;
   EXPECT_NEAR(schema->row_norm_bound(false), std::sqrt(squares), 1e-12);
   EXPECT_NEAR(schema->row_norm_bound(true), std::sqrt(squares + 1), 1e-12);
   EXPECT_EQ(schema->max_entries(), 6);
+}
+
+TEST(Schema, AClassIsNamedByAllOfItsSpellings) {
+  const auto schema = Schema::parse(
+      "[[column]]\nname='x'\nkind='numeric'\nmin=0\nmax=1\n"
+      "[[column]]\nname='l'\nkind='label'\nclasses=[['NO', '>30'], '<30', 'dead']\n",
+      "s.toml");
+  ASSERT_TRUE(schema) << schema.error().message;
+  const std::vector<std::string> names = {"NO or >30", "<30", "dead"};
+  EXPECT_EQ(schema->class_names(), names);
+  EXPECT_TRUE(schema->is_named(names));
+  EXPECT_TRUE(schema->is_named({"NO", "<30", "dead"})) << "as files of version 0.1 have them";
+  EXPECT_FALSE(schema->is_named({"NO", "<30"}));
+  EXPECT_FALSE(schema->is_named({">30", "<30", "dead"}));
+  EXPECT_FALSE(schema->is_named({}));
+  for (const char* name : {"NO", ">30", "NO or >30"}) EXPECT_EQ(schema->class_called(name), 0U);
+  EXPECT_EQ(schema->class_called("dead"), 2U);
+  EXPECT_FALSE(schema->class_called("no"));
 }
 
 TEST(Schema, UndeclaredBoundsAreExplained) {

@@ -40,7 +40,7 @@ TEST(ParseLoss, RefusesOthersWithTheRemedy) {
     const auto loss = parse_loss(text);
     ASSERT_FALSE(loss.has_value()) << text;
     EXPECT_EQ(loss.error().kind, ErrorKind::kUsage);
-    EXPECT_THAT(loss.error().message, HasSubstr("logistic, sigmoid, squared, huber"));
+    EXPECT_THAT(loss.error().message, HasSubstr("logistic, sigmoid, multinomial, squared, huber"));
   }
   for (const char* text : {"huber:",
                            "huber:0",

@@ -205,12 +205,24 @@ TEST(ScoreMetrics, Numbers) {
 }
 
 TEST(ScoreMetrics, WhatIsNeverPredicted) {
-  Evaluation e;
-  e.rows = 10;
-  e.confusion = {{6, 0, 1}, {3, 0, 0}, {0, 0, 0}};
-  EXPECT_EQ(e.right(), 6);
-  EXPECT_EQ(e.majority(), 0u);
-  EXPECT_EQ(e.never_predicted(), std::vector<std::size_t>{1});
+  const Confusion confusion = {{6, 0, 1}, {3, 0, 0}, {0, 0, 0}};
+  EXPECT_EQ(rows_right(confusion), 6);
+  EXPECT_EQ(rows_of(confusion, 0), 7);
+  EXPECT_EQ(rows_as(confusion, 2), 1);
+  EXPECT_EQ(majority_class(confusion), 0u);
+  EXPECT_EQ(never_predicted(confusion), std::vector<std::size_t>{1});
+}
+
+TEST(ScoreMetrics, Counts) {
+  const std::vector<double> rates = {1, 2, 4};
+  const std::vector<float> counts = {0, 2, 5};
+  const auto errors = measure_counts(rates, counts);
+  const double deviance = (2 * 1.0 + 0 + 2 * (5 * std::log(5.0 / 4) - 1)) / 3;
+  EXPECT_NEAR(errors.deviance, deviance, 1e-14);
+  const double mean = 7.0 / 3;
+  const double of_mean = 2 * (0 + 2 * std::log(2 / mean) + 5 * std::log(5 / mean)) / 3;
+  EXPECT_NEAR(*errors.explained, 1 - deviance / of_mean, 1e-14);
+  EXPECT_FALSE(measure_counts(std::vector<double>{1}, std::vector<float>{3}).explained);
 }
 
 }  // namespace
