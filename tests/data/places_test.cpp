@@ -14,6 +14,8 @@
 namespace sotto {
 namespace {
 
+using test::row_of;
+
 class Places : public test::DataTest {};
 
 /// What begins like gzip is somebody's first row, unless the name says gzip.
