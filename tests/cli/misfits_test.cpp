@@ -144,13 +144,13 @@ TEST_F(Misfit, CsvDenseSparseAndPersons) {
             {"--schema", persons_schema, "--layout", layout},
             {"--schema", persons_schema});
     if (layout == std::string("dense"))
-      for (const char* limit : {"--most-rows 9", "--most-rows 1"})
+      for (const Words& limit : {Words{"--most-rows 9"}, Words{"--most-rows 1"}})
         compare("",
                 {"p0,0.5,a,1\n", "p1,0.2,b,0\n", "p2,0.2,b,0\n", "p3,0.2,b,1\n", "p4,0.1,a,0\n"},
                 {"p2,text,a,1\n", "p2,0.5,a,7\n"},
                 "a.csv",
                 dir_.file("a.csv"),
-                Words{"--schema", persons_schema, "--model mlp:3 --method dp-sgd"} + Words{limit},
+                Words{"--schema", persons_schema, "--model mlp:3 --method dp-sgd"} + limit,
                 {"--schema", persons_schema});
   }
 }

@@ -206,16 +206,10 @@ class NetworkEngine final : public Engine {
   double round_up(double norm) const;
   double pair_rounding() const;
 
-  /// A weighted sum of one layer's gradients: the examples at some places are listed, and the list
-  /// is added in its order and emptied.
-  void list(const Trained& trained, Scratch& scratch, std::int64_t place, double weight) const;
-  void add_list(const Trained& trained, Scratch& scratch, double* total) const;
-  void list_pair(const Trained& trained,
-                 Scratch& scratch,
-                 std::int64_t place,
-                 double gradient,
-                 double difference) const;
-  void add_pair_list(const Trained& trained, Scratch& scratch, double* total) const;
+  /// Adds the terms that the scratch lists to a layer's total, in their order, and empties the
+  /// list.
+  void add_terms(const Trained& trained, Scratch& scratch, double* total) const;
+  void add_pair_terms(const Trained& trained, Scratch& scratch, double* total) const;
   /// sum += Σ_k weights[k · stride] · gradient of example k of one layer.
   void add_trained(const Trained& trained,
                    Scratch& scratch,

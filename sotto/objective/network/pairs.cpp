@@ -140,16 +140,16 @@ void NetworkEngine::add_gradient_pairs(Workspace& workspace,
       if (alpha == 0 && beta == 0) continue;
       const auto [place, is_summed] = member(s, k);
       if (!is_summed) {
-        list_pair(each, s, place, alpha, beta);
+        s.terms.push_back({place, alpha, beta});
         continue;
       }
-      add_pair_list(each, s, total);
+      add_pair_terms(each, s, total);
       const auto g = summed(each, s, 0, place);
       const auto d = summed(each, s, 1, place);
       for (std::size_t j = 0; j < g.size(); ++j)
         total[j] += (alpha == 0 ? 0 : alpha * g[j]) + (beta == 0 ? 0 : beta * d[j]);
     }
-    add_pair_list(each, s, total);
+    add_pair_terms(each, s, total);
     close_total(each, s, sum);
   }
 }
@@ -157,38 +157,43 @@ void NetworkEngine::add_gradient_pairs(Workspace& workspace,
 /// A term is formed before it is added: where its two parts cancel, it must not bring the rounding
 /// of large numbers into the sum. A part without weight must not matter, even where it is not
 /// finite; a difference that is finite has finite parts.
-void NetworkEngine::list_pair(
-    const Trained& trained, Scratch& s, std::int64_t place, double alpha, double beta) const {
+void NetworkEngine::add_pair_terms(const Trained& trained, Scratch& s, double* total) const {
   const auto form = layers_[trained.layer]->gradient();
   const auto slot = to_size(trained_of_[trained.layer]);
   const auto& now = s.storage[0].slots[slot];
   const auto& then = s.storage[1].slots[slot];
-  if (form.kind == GradientKind::kDense) {
-    s.rows.push_back(now.dense.data() + place * form.dense);
-    s.more_rows.push_back(beta == 0 ? s.rows.back() : then.dense.data() + place * form.dense);
-    s.weights.push_back(alpha);
-    s.more_weights.push_back(beta);
-    return;
+  const bool dense = form.kind == GradientKind::kDense;
+  const bool shared = shares_inputs(trained);
+  s.rows.clear();
+  s.more_rows.clear();
+  s.weights.clear();
+  s.more_weights.clear();
+  s.left.clear();
+  s.more_left.clear();
+  if (!dense && s.zeros.size() < form.right) s.zeros = network::Buffer(form.right);
+  for (const auto& [place, alpha, beta] : s.terms) {
+    if (dense) {
+      s.rows.push_back(now.dense.data() + place * form.dense);
+      s.more_rows.push_back(beta == 0 ? s.rows.back() : then.dense.data() + place * form.dense);
+      s.weights.push_back(alpha);
+      s.more_weights.push_back(beta);
+      continue;
+    }
+    s.rows.push_back(right_of(trained, s, place));
+    if (!shared)
+      s.more_rows.push_back(beta == 0 ? s.zeros.data() : then.right.data() + place * form.right);
+    const float* slopes = now.left.data() + place * form.left;
+    const float* slopes_before = then.left.data() + place * form.left;
+    for (std::int64_t o = 0; o < form.outputs; ++o) {
+      const double here = slopes[o];
+      const double there = slopes_before[o];
+      s.left.push_back((alpha == 0 ? 0 : alpha * here) + (beta == 0 ? 0 : beta * (here - there)));
+      s.more_left.push_back(beta == 0 ? 0 : beta * there);
+    }
   }
-  s.rows.push_back(right_of(trained, s, place));
-  if (!shares_inputs(trained)) {
-    if (s.zeros.size() < form.right) s.zeros = network::Buffer(form.right);
-    s.more_rows.push_back(beta == 0 ? s.zeros.data() : then.right.data() + place * form.right);
-  }
-  const float* slopes = now.left.data() + place * form.left;
-  const float* slopes_before = then.left.data() + place * form.left;
-  for (std::int64_t o = 0; o < form.outputs; ++o) {
-    const double here = slopes[o];
-    const double there = slopes_before[o];
-    s.left.push_back((alpha == 0 ? 0 : alpha * here) + (beta == 0 ? 0 : beta * (here - there)));
-    s.more_left.push_back(beta == 0 ? 0 : beta * there);
-  }
-}
-
-void NetworkEngine::add_pair_list(const Trained& trained, Scratch& s, double* total) const {
-  const auto form = layers_[trained.layer]->gradient();
+  s.terms.clear();
   const auto rows = std::ssize(s.rows);
-  if (form.kind == GradientKind::kDense) {
+  if (dense) {
     kernels_.add_row_pairs(s.rows.data(),
                            s.weights.data(),
                            s.more_rows.data(),
@@ -196,11 +201,12 @@ void NetworkEngine::add_pair_list(const Trained& trained, Scratch& s, double* to
                            rows,
                            form.dense,
                            total);
-  } else if (shares_inputs(trained)) {
+    return;
+  }
+  if (shared)
     kernels_.add_outer(
         s.left.data(), form.outputs, s.rows.data(), rows, form.outputs, form.right, total);
-    add_biases(trained, s, rows, total);
-  } else {
+  else
     kernels_.add_outer_pairs(s.left.data(),
                              s.more_left.data(),
                              form.outputs,
@@ -210,14 +216,7 @@ void NetworkEngine::add_pair_list(const Trained& trained, Scratch& s, double* to
                              form.outputs,
                              form.right,
                              total);
-    add_biases(trained, s, rows, total);
-  }
-  s.rows.clear();
-  s.more_rows.clear();
-  s.weights.clear();
-  s.more_weights.clear();
-  s.left.clear();
-  s.more_left.clear();
+  add_biases(trained, s, rows, total);
 }
 
 }  // namespace sotto

@@ -49,7 +49,13 @@ struct NetworkEngine::Scratch final : Engine::Workspace {
   bool pairs = false;  ///< storage[1] holds differences of dense gradients and of linear layers'
                        ///< inputs, and the earlier point's slopes
 
-  // Sums.
+  // Sums. A term is a weight, and one for the difference, of the example at a place.
+  struct Term {
+    std::int64_t place;
+    double weight;
+    double difference;
+  };
+  std::vector<Term> terms;
   std::vector<const float*> rows, more_rows;
   std::vector<double> weights, more_weights;
   std::vector<double> left, more_left;  ///< weighted slopes

@@ -102,47 +102,43 @@ void NetworkEngine::add_trained(const Trained& trained,
     if (weight == 0) continue;  // must not matter, even where the gradient is not finite
     const auto [place, is_summed] = member(s, k);
     if (!is_summed) {
-      list(trained, s, place, weight);
+      s.terms.push_back({place, weight, 0});
       continue;
     }
-    add_list(trained, s, total);  // units are added in their order, however they are kept
+    add_terms(trained, s, total);  // units are added in their order, however they are kept
     const auto gradient = summed(trained, s, 0, place);
     for (std::size_t j = 0; j < gradient.size(); ++j) total[j] += weight * gradient[j];
   }
-  add_list(trained, s, total);
+  add_terms(trained, s, total);
   close_total(trained, s, sum);
 }
 
-void NetworkEngine::list(const Trained& trained,
-                         Scratch& s,
-                         std::int64_t place,
-                         double weight) const {
+void NetworkEngine::add_terms(const Trained& trained, Scratch& s, double* total) const {
   const auto form = layers_[trained.layer]->gradient();
   const auto& slot = s.storage[0].slots[to_size(trained_of_[trained.layer])];
-  if (form.kind == GradientKind::kDense) {
-    s.rows.push_back(slot.dense.data() + place * form.dense);
-    s.weights.push_back(weight);
-    return;
-  }
-  s.rows.push_back(right_of(trained, s, place));
-  const float* slopes = slot.left.data() + place * form.left;
-  for (std::int64_t o = 0; o < form.outputs; ++o)
-    s.left.push_back(weight * static_cast<double>(slopes[o]));
-}
-
-void NetworkEngine::add_list(const Trained& trained, Scratch& s, double* total) const {
-  const auto form = layers_[trained.layer]->gradient();
-  const auto rows = std::ssize(s.rows);
-  if (form.kind == GradientKind::kFactored) {
-    kernels_.add_outer(
-        s.left.data(), form.outputs, s.rows.data(), rows, form.outputs, form.right, total);
-    add_biases(trained, s, rows, total);
-  } else {
-    kernels_.add_rows(s.rows.data(), s.weights.data(), rows, form.dense, total);
-  }
   s.rows.clear();
   s.weights.clear();
   s.left.clear();
+  for (const auto& [place, weight, unused] : s.terms) {
+    if (form.kind == GradientKind::kDense) {
+      s.rows.push_back(slot.dense.data() + place * form.dense);
+      s.weights.push_back(weight);
+      continue;
+    }
+    s.rows.push_back(right_of(trained, s, place));
+    const float* slopes = slot.left.data() + place * form.left;
+    for (std::int64_t o = 0; o < form.outputs; ++o)
+      s.left.push_back(weight * static_cast<double>(slopes[o]));
+  }
+  s.terms.clear();
+  const auto rows = std::ssize(s.rows);
+  if (form.kind == GradientKind::kDense) {
+    kernels_.add_rows(s.rows.data(), s.weights.data(), rows, form.dense, total);
+    return;
+  }
+  kernels_.add_outer(
+      s.left.data(), form.outputs, s.rows.data(), rows, form.outputs, form.right, total);
+  add_biases(trained, s, rows, total);
 }
 
 /// Adds the biases' part Σ_k left[k] to the total.

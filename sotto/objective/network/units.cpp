@@ -56,11 +56,11 @@ void NetworkEngine::add_chunk_to_sums(Scratch& s) const {
     while (end < rows && s.chunk_units[to_size(end)] == unit) ++end;
     const std::int64_t place = member(s, unit).place;
     for (const Trained& each : trained_) {
-      for (std::int64_t e = begin; e < end; ++e) list(each, s, block_size_ + e, 1);
-      add_list(each, s, summed(each, s, 0, place).data());
+      for (std::int64_t e = begin; e < end; ++e) s.terms.push_back({block_size_ + e, 1, 0});
+      add_terms(each, s, summed(each, s, 0, place).data());
       if (!s.pairs) continue;
-      for (std::int64_t e = begin; e < end; ++e) list_pair(each, s, block_size_ + e, 0, 1);
-      add_pair_list(each, s, summed(each, s, 1, place).data());
+      for (std::int64_t e = begin; e < end; ++e) s.terms.push_back({block_size_ + e, 0, 1});
+      add_pair_terms(each, s, summed(each, s, 1, place).data());
     }
   }
 }
