@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "sotto/study/document.hpp"
 #include "sotto/study/tables.hpp"
@@ -264,6 +265,9 @@ TEST(Documents, SlopesAndChartsFollowTheCells) {
   ASSERT_EQ(charts.size(), 2u);
   EXPECT_EQ(charts[0].series.size(), 9u);  // a curve for every arm that ran
   EXPECT_EQ(charts[0].series[0].points.size(), charts[0].series[0].band.size());
+  std::set<std::string> names;
+  for (const auto& series : charts[0].series) names.insert(series.name);
+  EXPECT_EQ(names.size(), 9u) << "what the chart leaves open is in the names";
   // One series a row and way, and the printed points.
   EXPECT_EQ(charts[1].series.size(), 4u);
 }
