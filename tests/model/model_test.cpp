@@ -29,21 +29,20 @@ Model sample_model() {
   model.row_norm = 3.7417;
   model.class_names = {"<=50K", ">50K"};
   model.schema = "[file]\nheader = true\n";
-  model.privacy = {true,
-                   0.2,
-                   1e-5,
-                   Relation::kReplaceOne,
-                   "patient_nbr",
-                   32561,
-                   "gaussian",
-                   "plan",
-                   "repeat(3, gaussian(2))",
-                   15,
-                   true,
-                   false,
-                   true,
-                   false,
-                   JournalPlace{"a run", {7, "c0ffee"}}};
+  model.privacy = {.is_private = true,
+                   .epsilon = 0.2,
+                   .delta = 1e-5,
+                   .neighbours = Relation::kReplaceOne,
+                   .unit = "patient_nbr",
+                   .most_rows = 3,
+                   .public_n = 32561,
+                   .accountant = "gaussian",
+                   .rule = "plan",
+                   .events = "repeat(3, gaussian(2))",
+                   .noise_samples = 15,
+                   .insecure_seed = true,
+                   .test_declared_public = true,
+                   .journal = JournalPlace{"a run", {7, "c0ffee"}}};
   return model;
 }
 
@@ -98,6 +97,7 @@ TEST(Model, ReadsBackToTheLastBit) {
   EXPECT_EQ(again->w, model.w);
   EXPECT_EQ(to_text(*again), to_text(model));
   EXPECT_EQ(again->privacy.unit, "patient_nbr");
+  EXPECT_EQ(again->privacy.most_rows, 3);
   EXPECT_TRUE(again->privacy.insecure_seed);
   EXPECT_TRUE(again->privacy.test_declared_public);
   EXPECT_EQ(again->privacy.rule, "plan");

@@ -53,7 +53,11 @@ TEST(Page, EscapesEveryText) {
       .table({kHostile}, {{kHostile}}, kHostile)
       .facts({{kHostile, kHostile}})
       .code(kHostile)
-      .chart({kHostile, kHostile, kHostile, false, {{kHostile, {{1, 2}}}}, false, kHostile});
+      .chart({.title = kHostile,
+              .x_label = kHostile,
+              .y_label = kHostile,
+              .series = {{.name = kHostile, .points = {{1, 2}}}},
+              .note = kHostile});
   const std::string html = own_part(page);
   EXPECT_THAT(html, Not(HasSubstr("<script>alert")));
   EXPECT_THAT(html, Not(HasSubstr("alert('x')</script>")));
