@@ -9,7 +9,7 @@
 
 #include "sotto/data/load.hpp"
 #include "sotto/data/unit_names.hpp"
-#include "tests/data/data_test.hpp"
+#include "tests/data/support.hpp"
 
 namespace sotto {
 namespace {
