@@ -90,7 +90,7 @@ TEST_F(Csv, EncodesByTheSchema) {
     const auto labels = data->table.labels();
     EXPECT_EQ(std::vector<float>(labels.begin(), labels.end()), (std::vector<float>{1, -1, 1, -1}));
     EXPECT_EQ(data->feature_names.size(), 9U);
-    EXPECT_EQ(data->class_names, (std::vector<std::string>{"no", "yes"}));
+    EXPECT_EQ(data->class_names, (std::vector<std::string>{"no", "yes or yes."}));
     EXPECT_DOUBLE_EQ(data->row_norm_bound, 2);
     EXPECT_TRUE(data->notes.empty()) << "everything is declared";
     for (const double norm : data->table.norms())
@@ -234,7 +234,7 @@ TEST_F(Csv, LabelKinds) {
   ASSERT_TRUE(data);
   const auto labels = data->table.labels();
   EXPECT_EQ(std::vector<float>(labels.begin(), labels.end()), (std::vector<float>{2, 0, 1}));
-  EXPECT_EQ(data->class_names, (std::vector<std::string>{"r", "g", "b"}));
+  EXPECT_EQ(data->class_names, (std::vector<std::string>{"r", "g or G", "b"}));
   const auto two = read("25,5,a,f,x,yes\n25,5,a,f,x,no\n", options);
   ASSERT_TRUE(two);
   EXPECT_EQ(two->table.labels()[0], 1.0F);
