@@ -24,13 +24,13 @@ namespace sotto {
 //             the selection's error, which grows with the set's Gaussian width (dp-fw-l2) or the
 //             logarithm of the number of vertices (dp-fw-l1)
 // Source      [WX19] Alg. 2 and 4; steps for nonconvex objectives [LJ16]
-// Differs     a selection costs epsilon²/8 in zCDP, where the paper adds up by advanced composition:
-//             4 to 7 times less noise than printed; clipping enforces the papers' Lipschitz
-//             constants, by default below the loss's own; step and number of steps from [LJ16] with
-//             their constants instead of an unspecified O; any bounded set, not only centrally
-//             symmetric ones; a smooth r, where the paper has none; the last iterate, or a random
-//             one, drawn first; dp-fw-l1 adds Gaussian noise instead where the rows' geometry makes
-//             that better (docs/reference/methods/dp-fw-l2.md, dp-fw-l1.md)
+// Differs     a selection costs epsilon²/8 in zCDP, where the paper adds up by advanced
+//             composition: 4 to 7 times less noise than printed; clipping enforces the papers'
+//             Lipschitz constants, by default below the loss's own; step and number of steps from
+//             [LJ16] with their constants instead of an unspecified O; any bounded set, not only
+//             centrally symmetric ones; a smooth r, where the paper has none; the last iterate, or
+//             a random one, drawn first; dp-fw-l1 adds Gaussian noise instead where the rows'
+//             geometry makes that better (docs/reference/methods/dp-fw-l2.md, dp-fw-l1.md)
 //
 // letter   meaning       default
 // T        steps         sqrt(2 h K) / (error of a step with the whole budget), in [10, 5000]
