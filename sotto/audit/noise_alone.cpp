@@ -25,9 +25,9 @@ using nlohmann::json;
 constexpr std::int64_t kCoordinates = 4096;
 /// For the question whether noise passes in proportion a few will do.
 constexpr std::int64_t kFew = 16;
-/// Half a second each, about.
-constexpr std::int64_t kMostSteps = 10'000;
-constexpr double kMostVisits = 3e8;
+/// A second or two; ordinary runs take a tenth.
+constexpr std::int64_t kMostSteps = 20'000;
+constexpr double kMostVisits = 1e8;
 /// Public, and fixed: the noise that is drawn here protects nobody.
 constexpr std::uint64_t kSeed = 1;
 
@@ -57,7 +57,8 @@ Expected<NoiseRun> run_on_nulls(const RecordedRun& run,
   options.noise_multiplier = noise_multiplier;
   options.seed = kSeed;
   SOTTO_ASSIGN(PreparedRun prepared, prepare(problem, options));
-  const NullEngine nulls(problem.n, problem.dimension);
+  const NullEngine nulls(problem.relation == Relation::kAddRemove ? 1 : std::int64_t{problem.n},
+                         problem.dimension);
   LongestStep observer;
   SOTTO_ASSIGN(TrainResult result, train(nulls, problem, options, std::move(prepared), observer));
   SOTTO_TRY(result.ledger->close(kFinished));
@@ -74,7 +75,13 @@ double root_mean_square(const Vector& w) {
   return w.norm() / std::sqrt(static_cast<double>(w.size()));
 }
 
-Expected<void> check_method(const RecordedRun& run) {
+/// The run's problem without anything that depends on rows, or that pulls weights back: projections
+/// and thresholds only shrink differences. Refuses methods of which noise alone says nothing.
+Expected<PublicProblem> problem_without_rows(const RecordedRun& run) {
+  PublicProblem problem = run.facts.problem;
+  problem.dimension = kCoordinates;
+  problem.constraint = nullptr;
+  problem.regularizer = {};
   const auto refuse = [&](const std::string& why) {
     return fail(ErrorKind::kUsage, run.method_name + " " + why + ".");
   };
@@ -94,29 +101,34 @@ Expected<void> check_method(const RecordedRun& run) {
   SOTTO_ASSIGN(const CanonicalEvent event, canonical(plan.event));
   std::int64_t releases = 0;
   double visits = 0;
+  bool any_number = run.facts.problem.relation != Relation::kReplaceOne;
   for (const Term& term : event.terms) {
     if (term.mechanism != Term::Mechanism::kGaussian)
       return refuse("makes a private choice, which is more than noise that is added");
-    const auto count = static_cast<double>(term.count);
+    any_number = any_number && term.sampling != Term::Sampling::kFixedSize;
     releases += term.count;
-    visits += count * term.rate * static_cast<double>(run.facts.problem.n);
+    visits += static_cast<double>(term.count) * term.rate * static_cast<double>(problem.n);
   }
-  if (releases > kMostSteps || visits > kMostVisits ||
-      static_cast<double>(run.facts.problem.n) > kMostVisits)
-    return fail(ErrorKind::kUsage,
-                fmt::format("making the run again without its rows would take long: {} releases "
-                            "and {:.3g} visits of a unit, where at most {} and {:.3g} are made.",
-                            releases,
-                            visits,
-                            kMostSteps,
-                            kMostVisits));
-  return {};
+  // The noise of zero-out is that of add-remove, where n is a declared number and needs no units.
+  if (any_number) problem.relation = Relation::kAddRemove;
+  if (releases <= kMostSteps && (any_number || visits <= kMostVisits)) return problem;
+  return fail(ErrorKind::kUsage,
+              fmt::format("making the run again without its rows would take too long: {} releases "
+                          "of batches of {:.3g} units.",
+                          releases,
+                          visits / static_cast<double>(releases)));
 }
 
 /// Noise twice as large must move every weight twice as far: what normalizes, tests or follows the
 /// noise with its settings is found so, whichever method does it.
 Expected<void> check_proportion(const RecordedRun& run, PublicProblem problem) {
   problem.dimension = kFew;
+  PublicFacts facts = run.facts;
+  facts.problem = problem;
+  if (!run.method->configure(run.settings, facts))
+    return fail(
+        ErrorKind::kUsage,
+        run.method_name + " can't be run without its constraint set, which shapes its steps.");
   SOTTO_ASSIGN(const NoiseRun once, run_on_nulls(run, problem, run.noise_multiplier));
   SOTTO_ASSIGN(const NoiseRun twice, run_on_nulls(run, problem, 2 * run.noise_multiplier));
   if ((twice.w - 2 * once.w).norm() <= 1e-6 * twice.w.norm() && once.w.norm() > 0) return {};
@@ -147,13 +159,7 @@ Expected<NoiseAlone> noise_alone(const json& record) {
   if (!relation || !describes_its_run(record))
     return fail(ErrorKind::kUsage, "the record does not say how the run was made.");
   SOTTO_ASSIGN(const RecordedRun run, recorded_run(record, *relation));
-  SOTTO_TRY(check_method(run));
-
-  // Nothing that pulls weights back: projections and thresholds only shrink differences.
-  PublicProblem free = run.facts.problem;
-  free.dimension = kCoordinates;
-  free.constraint = nullptr;
-  free.regularizer = {};
+  SOTTO_ASSIGN(const PublicProblem free, problem_without_rows(run));
   SOTTO_TRY(check_proportion(run, free));
   SOTTO_ASSIGN(const NoiseRun made, run_on_nulls(run, free, run.noise_multiplier));
   NoiseAlone noise;
