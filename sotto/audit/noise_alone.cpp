@@ -111,12 +111,14 @@ Expected<PublicProblem> problem_without_rows(const RecordedRun& run) {
   }
   // The noise of zero-out is that of add-remove, where n is a declared number and needs no units.
   if (any_number) problem.relation = Relation::kAddRemove;
-  if (releases <= kMostSteps && (any_number || visits <= kMostVisits)) return problem;
+  const double units = any_number ? 1 : std::max(visits, static_cast<double>(problem.n));
+  if (releases <= kMostSteps && units <= kMostVisits) return problem;
   return fail(ErrorKind::kUsage,
               fmt::format("making the run again without its rows would take too long: {} releases "
-                          "of batches of {:.3g} units.",
+                          "of batches of {:.3g} of {:.3g} units.",
                           releases,
-                          visits / static_cast<double>(releases)));
+                          visits / static_cast<double>(releases),
+                          static_cast<double>(problem.n)));
 }
 
 /// Noise twice as large must move every weight twice as far: what normalizes, tests or follows the

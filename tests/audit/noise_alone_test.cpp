@@ -140,20 +140,20 @@ TEST_P(NoiseOfRuns, IsAtMostTheStatedOneAndThatWhereRowsSayNothing) {
   EXPECT_LT(variances[0], 0.9 * stated->weight * stated->weight) << "curvature can be seen";
 }
 
-INSTANTIATE_TEST_SUITE_P(All,
-                         NoiseOfRuns,
-                         ::testing::Values(Case{"dp-gd", {{"steps", "40"}, {"step_size", "2"}}},
-                                           Case{"dp-gd",
-                                                {{"steps", "40"},
-                                                 {"step_size", "3"},
-                                                 {"momentum", "0"},
-                                                 {"schedule", "constant"},
-                                                 {"average", "0.5"}}},
-                                           Case{"dp-sgd",
-                                                {{"steps", "40"},
-                                                 {"step_size", "2"},
-                                                 {"momentum", "0"},
-                                                 {"expected_batch", "10"}}}));
+INSTANTIATE_TEST_SUITE_P(
+    All,
+    NoiseOfRuns,
+    ::testing::Values(
+        Case{"dp-gd", {{"steps", "40"}, {"step_size", "2"}}},
+        Case{"dp-gd",
+             {{"steps", "40"},
+              {"step_size", "3"},
+              {"momentum", "0"},
+              {"schedule", "constant"},
+              {"average", "0.5"}}},
+        Case{"dp-sgd", {{"steps", "40"}, {"step_size", "2"}, {"expected_batch", "10"}}},
+        Case{"dp-sgd",
+             {{"steps", "40"}, {"step_size", "2"}, {"momentum", "0"}, {"expected_batch", "10"}}}));
 
 TEST(NoiseAlone, TheSameRecordHasTheSameNoise) {
   Runs runs("dp-sgd", {{"steps", "10"}, {"expected_batch", "10"}});
@@ -208,6 +208,11 @@ TEST(NoiseAlone, WhereNoiseIsNotPassedOnInProportionThereIsNone) {
   EXPECT_THAT(refusal("dp-newton", {}), HasSubstr("more than noisy gradients"));
   EXPECT_THAT(refusal("dp-sgd", {{"steps", "30000"}, {"expected_batch", "1"}}),
               HasSubstr("take too long"));
+  // Nulls for all of them would not fit into memory.
+  json wide = Runs("dp-gd", {{"steps", "5"}}).record();
+  wide["neighbours"] = wide["privacy"]["neighbours"] = "replace-one";
+  wide["privacy"]["public_n"] = std::int64_t{1} << 50;
+  EXPECT_THAT(noise_alone(wide).error().message, HasSubstr("take too long"));
   json network = Runs("dp-gd", {{"steps", "5"}}).record();
   network["loss"] = "network";
   EXPECT_THAT(noise_alone(network).error().message, HasSubstr("network"));
