@@ -9,9 +9,11 @@
 
 #include "exit_codes.hpp"
 #include "printer.hpp"
+#include "sotto/audit/noise_alone.hpp"
 #include "sotto/audit/verify_copies.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/json.hpp"
+#include "sotto/core/option_names.hpp"
 #include "sotto/model/coefficients.hpp"
 #include "sotto/model/model_json.hpp"
 #include "sotto/objective/network/spec.hpp"
@@ -23,6 +25,7 @@ namespace sotto::app {
 namespace {
 
 constexpr std::size_t kMostByDefault = 40;  // what a screen shows
+constexpr double kClearOfNoise = 2;         // standard deviations
 
 struct Arguments {
   std::string model_path;
@@ -47,7 +50,13 @@ struct Shown {
   std::vector<Layer> layers;          ///< of a network
   std::vector<double> class_weights;  ///< as it was trained; empty: 1
   Rows settings;                      ///< of its record
+  std::optional<NoiseAlone> noise;    ///< in its weights, with a record
+  std::string no_noise;               ///< why there is none
 };
+
+bool lost_in_noise(const Coefficient& each) {
+  return each.noise && std::abs(each.weight) < kClearOfNoise * *each.noise;
+}
 
 std::string guarantee(const PrivacyStatement& privacy) {
   if (!privacy.is_private)
@@ -78,9 +87,9 @@ Expected<std::vector<Layer>> layers_of(const Model& model) {
   return layers;
 }
 
-/// The settings of the run that made the model; another run's record is refused.
-Expected<Rows> settings_of(const Arguments& arguments, const std::string& model_text) {
-  SOTTO_ASSIGN(const nlohmann::json record, load_record(arguments.record_path));
+/// The record of the run that made the model; another run's is refused.
+Expected<nlohmann::json> record_of(const Arguments& arguments, const std::string& model_text) {
+  SOTTO_ASSIGN(nlohmann::json record, load_record(arguments.record_path));
   SOTTO_ASSIGN(const nlohmann::json model, parse_json(model_text));
   for (const auto& check : check_model(record, model))
     if (check.outcome == RecordCheck::Outcome::kContradiction)
@@ -90,8 +99,21 @@ Expected<Rows> settings_of(const Arguments& arguments, const std::string& model_
                               arguments.model_path,
                               check.name,
                               check.detail));
-  SOTTO_ASSIGN(const ReportedRun run, reported_run(record, "", arguments.record_path));
-  return setting_rows(run);
+  return record;
+}
+
+/// The noise in each weight, as far as the record tells it.
+void add_noise(const nlohmann::json& record, Shown& shown) {
+  const auto noise = noise_alone(record);
+  if (!noise) {
+    shown.no_noise = "The noise in the weights is not shown: " + with_flags(noise.error().message);
+    return;
+  }
+  shown.noise = *noise;
+  // A recalibrated model has so many times the weights of training.
+  const double slope = shown.model.recalibrated ? shown.model.recalibrated->slope : 1;
+  for (Coefficient& each : shown.features) each.noise = slope * noise->weight;
+  if (shown.intercept) shown.intercept->noise = slope * noise->intercept;
 }
 
 Expected<Shown> open(const Arguments& arguments) {
@@ -99,10 +121,14 @@ Expected<Shown> open(const Arguments& arguments) {
   Shown shown;
   SOTTO_ASSIGN(shown.model, model_from_text(text, arguments.model_path));
   SOTTO_ASSIGN(shown.classes, full_class_names(shown.model));
+  const bool linear = shown.model.network.empty();
+  std::optional<nlohmann::json> record;
   if (!arguments.record_path.empty()) {
-    SOTTO_ASSIGN(shown.settings, settings_of(arguments, text));
+    SOTTO_ASSIGN(record, record_of(arguments, text));
+    SOTTO_ASSIGN(const ReportedRun run, reported_run(*record, "", arguments.record_path));
+    shown.settings = setting_rows(run);
   }
-  if (!shown.model.network.empty()) {
+  if (!linear) {
     SOTTO_ASSIGN(shown.layers, layers_of(shown.model));
     SOTTO_ASSIGN(const NetworkSpec spec, parse_network(shown.model.network, "the model's network"));
     shown.class_weights = spec.class_weights;
@@ -119,6 +145,7 @@ Expected<Shown> open(const Arguments& arguments) {
   std::stable_sort(shown.features.begin(), shown.features.end(), [](const auto& a, const auto& b) {
     return std::abs(a.weight) > std::abs(b.weight);
   });
+  if (record && shown.model.privacy.is_private) add_noise(*record, shown);
   return shown;
 }
 
@@ -138,31 +165,62 @@ std::size_t count_shown(const Arguments& arguments, const Shown& shown, std::siz
                   arguments.top ? static_cast<std::size_t>(*arguments.top) : otherwise);
 }
 
+/// What the column of noise says, and what it does not (docs/guide/evaluate.md).
+void print_noise(const Arguments& arguments, const Shown& shown) {
+  if (!shown.model.privacy.is_private) return;
+  if (arguments.record_path.empty()) {
+    tell(
+        "\nThe weights contain the noise of training. How much of each it can make is shown with "
+        "--record RUN, the record of this model's run.\n");
+    return;
+  }
+  if (!shown.noise) {
+    tell("\n{}\n", shown.no_noise);
+    return;
+  }
+  const auto lost = std::count_if(shown.features.begin(), shown.features.end(), lost_in_noise);
+  tell(
+      "\nnoise: the standard deviation of what the noise alone makes of a weight, if the rows say "
+      "nothing.\n");
+  if (!shown.noise->bound)
+    tell("For this model it is a yardstick, not a bound: the rows can make the noise larger.\n");
+  else if (shown.intercept && shown.noise->intercept != shown.noise->weight)
+    tell("To first order no weight's noise is larger than the intercept's, whatever the rows.\n");
+  else
+    tell("To first order the noise in this model is not larger, whatever the rows.\n");
+  tell("*: indistinguishable from 0 at this epsilon, less than {:g} x noise: {} of {} features\n",
+       kClearOfNoise,
+       lost,
+       shown.features.size());
+}
+
 void print_coefficients(const Arguments& arguments, const Shown& shown) {
   const std::size_t count = count_shown(arguments, shown, kMostByDefault);
   const bool units = std::any_of(shown.features.begin(),
                                  shown.features.end(),
                                  [](const Coefficient& each) { return each.bounds.has_value(); });
-  const auto line =
-      [&](const std::string& weight, const std::string& per_unit, const std::string& name) {
-        if (units)
-          tell("{:>12} {:>12}   {}\n", weight, per_unit, name);
-        else
-          tell("{:>12}   {}\n", weight, name);
-      };
+  const auto line = [&](const std::string(&columns)[4], const std::string& name) {
+    tell("{:>12} ", columns[0]);
+    if (shown.noise) tell("{:>9} ", columns[1]);
+    if (units) tell("{:>12} ", columns[2]);
+    if (units && shown.noise) tell("{:>9} ", columns[3]);
+    tell("  {}\n", name);
+  };
+  const auto row = [&](const Coefficient& each) {
+    std::string name = each.name;
+    std::string columns[4] = {fmt::format("{:.5g}", each.weight)};
+    if (each.noise) columns[1] = fmt::format("{:.2g}", *each.noise);
+    if (const auto& bounds = each.bounds) {
+      columns[2] = fmt::format("{:.5g}", each.per_unit());
+      if (each.noise) columns[3] = fmt::format("{:.2g}", each.per_unit(*each.noise));
+      name += fmt::format(" ({:g} to {:g})", bounds->first, bounds->second);
+    }
+    line(columns, lost_in_noise(each) ? name + " *" : name);
+  };
   tell("\n");
-  line("weight", "per unit", "feature");
-  for (std::size_t k = 0; k < count; ++k) {
-    const Coefficient& each = shown.features[k];
-    const std::string weight = fmt::format("{:.5g}", each.weight);
-    if (const auto& bounds = each.bounds)
-      line(weight,
-           fmt::format("{:.5g}", each.per_unit()),
-           fmt::format("{} ({:g} to {:g})", each.name, bounds->first, bounds->second));
-    else
-      line(weight, "", each.name);
-  }
-  if (shown.intercept) line(fmt::format("{:.5g}", shown.intercept->weight), "", "intercept");
+  line({"weight", "noise", "per unit", "noise"}, "feature");
+  for (std::size_t k = 0; k < count; ++k) row(shown.features[k]);
+  if (shown.intercept) row(*shown.intercept);
   if (count < shown.features.size())
     tell("the {} largest of {} features; --top {} shows all\n",
          count,
@@ -172,10 +230,7 @@ void print_coefficients(const Arguments& arguments, const Shown& shown) {
     tell(
         "\nweight: what the feature adds to the score, a numeric column over its whole declared "
         "range;\nper unit: what one more of the column's own unit adds.\n");
-  if (shown.model.privacy.is_private)
-    tell(
-        "\nThe weights contain the noise of training. How much of each is noise can't be told "
-        "without the rows.\n");
+  print_noise(arguments, shown);
 }
 
 void print_layers(const Shown& shown) {
@@ -252,6 +307,10 @@ nlohmann::json to_json(const Coefficient& each) {
     json["min"] = each.bounds->first;
     json["max"] = each.bounds->second;
   }
+  if (!each.noise) return json;
+  json["noise"] = *each.noise;
+  if (each.bounds) json["noise_per_unit"] = each.per_unit(*each.noise);
+  json["indistinguishable_from_0"] = lost_in_noise(each);
   return json;
 }
 
@@ -279,6 +338,13 @@ nlohmann::json to_json(const Arguments& arguments, const Shown& shown) {
     for (std::size_t k = 0; k < count; ++k)
       json["coefficients"].push_back(to_json(shown.features[k]));
     if (shown.intercept) json["intercept"] = shown.intercept->weight;
+    if (shown.noise) {
+      json["noise"] = {{"weight", shown.noise->weight},
+                       {"bound_to_first_order", shown.noise->bound}};
+      if (shown.intercept) json["noise"]["intercept"] = shown.noise->intercept;
+    } else if (!shown.no_noise.empty()) {
+      json["no_noise"] = shown.no_noise;
+    }
   } else {
     json["network"] = model.network;
     json["layers"] = nlohmann::json::array();
@@ -300,13 +366,19 @@ std::string csv_field(const std::string& text) {
 }
 
 std::string csv_text(const Arguments& arguments, const Shown& shown) {
-  std::string text = "feature,weight,per_unit,min,max\n";
+  std::string text = "feature,weight,per_unit,min,max";
+  text += shown.noise ? ",noise,noise_per_unit,indistinguishable_from_0\n" : "\n";
   const auto line = [&](const Coefficient& each) {
     text += fmt::format("{},{}", csv_field(each.name), each.weight);
-    text +=
-        each.bounds
-            ? fmt::format(",{},{},{}\n", each.per_unit(), each.bounds->first, each.bounds->second)
-            : ",,,\n";
+    text += each.bounds
+                ? fmt::format(",{},{},{}", each.per_unit(), each.bounds->first, each.bounds->second)
+                : ",,,";
+    if (each.noise)
+      text += fmt::format(",{},{},{}",
+                          *each.noise,
+                          each.bounds ? fmt::to_string(each.per_unit(*each.noise)) : "",
+                          lost_in_noise(each) ? "yes" : "no");
+    text += '\n';
   };
   const std::size_t count = count_shown(arguments, shown, shown.features.size());
   for (std::size_t k = 0; k < count; ++k) line(shown.features[k]);
@@ -344,7 +416,9 @@ Action add_show(Verb& app) {
   auto* verb = app.add_subcommand("show", "what a model promises, and its coefficients by name");
   auto a = std::make_shared<Arguments>();
   verb->add_input("MODEL", a->model_path, "a model that `train` or `recalibrate` wrote").required();
-  verb->add_input("--record", a->record_path, "the run's record: adds its settings and origins");
+  verb->add_input("--record",
+                  a->record_path,
+                  "the run's record: adds its settings and origins, and the noise in each weight");
   verb->add_option(
           "--top", a->top, "only the K largest weights; default: up to 40, and all in JSON and CSV")
       .type_name("K");
@@ -354,11 +428,15 @@ Action add_show(Verb& app) {
 A linear model: its weights from the largest to the smallest. With a schema a numeric column also has its coefficient
 per unit of the column, because the model sees (value - min) / (max - min). A network: its layers.
 
+With --record, beside each weight: the standard deviation that the noise of training alone would give it, found by
+making the run again without its rows. A weight of less than twice that is marked: indistinguishable from 0 at this
+epsilon.
+
   sotto show model.json
   sotto show model.json --top 10 --record run.json
   sotto show model.json --csv coefficients.csv
 
-All of it is in the model's file already: showing it costs nothing. docs/guide/evaluate.md says how to read it.)");
+All of it follows from these two files: showing it costs nothing. docs/guide/evaluate.md says how to read it.)");
   return [a] { return show(*a); };
 }
 

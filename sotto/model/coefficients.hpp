@@ -17,8 +17,15 @@ struct Coefficient {
   /// Of a numeric column of the schema: its declared bounds. Outside values count as the bound.
   std::optional<std::pair<double, double>> bounds = std::nullopt;
 
+  /// The standard deviation of training's noise in the weight, where somebody knows it.
+  std::optional<double> noise = std::nullopt;
+
+  /// Of a number that is about the weight: the same for one more of the column's own unit.
+  double per_unit(double of_weight) const {
+    return bounds ? of_weight / (bounds->second - bounds->first) : of_weight;
+  }
   /// What one more of the column's own unit adds to the score.
-  double per_unit() const { return bounds ? weight / (bounds->second - bounds->first) : weight; }
+  double per_unit() const { return per_unit(weight); }
 };
 
 /// In the order of the weights, the intercept last. kBadData if the schema is not the model's.

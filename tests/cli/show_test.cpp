@@ -134,6 +134,69 @@ TEST_F(Show, SettingsOfItsOwnRecordOnly) {
   EXPECT_EQ(sotto({"show", model_, "--record", model_}).code, 3);
 }
 
+TEST_F(Show, TheNoiseInEachWeight) {
+  EXPECT_THAT(sotto({"show", model_}).out,
+              HasSubstr("--record RUN, the record of this model's run"));
+  const Words asked = {model_, "--record", dir_.file("run.json")};
+  const auto run = sotto(Words{"show"} + asked);
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out,
+              AllOf(HasSubstr("     noise     per unit     noise   feature"),
+                    HasSubstr("To first order the noise in this model is not larger"),
+                    HasSubstr("indistinguishable from 0 at this epsilon, less than 2 x noise: "),
+                    Not(HasSubstr("--record RUN"))));
+  EXPECT_EQ(sotto(Words{"show"} + asked).out, run.out) << "the same files, the same numbers";
+
+  const auto told = json::parse(sotto(Words{"show --json"} + asked).out);
+  const double noise = told["noise"]["weight"].get<double>();
+  EXPECT_GT(noise, 0);
+  EXPECT_EQ(told["noise"]["intercept"], noise) << "no regularizer";
+  EXPECT_EQ(told["noise"]["bound_to_first_order"], true);
+  std::int64_t marked = 0;
+  for (const auto& each : told["coefficients"]) {
+    EXPECT_EQ(each["noise"], noise);
+    const bool lost = std::abs(each["weight"].get<double>()) < 2 * noise;
+    EXPECT_EQ(each["indistinguishable_from_0"], lost);
+    marked += lost ? 1 : 0;
+    EXPECT_EQ(each.contains("noise_per_unit"), each["feature"] == "age");
+    EXPECT_DOUBLE_EQ(each.value("noise_per_unit", noise / 50), noise / 50);
+  }
+  EXPECT_THAT(run.out, HasSubstr(std::to_string(marked) + " of 3 features"));
+
+  const std::string path = dir_.file("c.csv");
+  ASSERT_EQ(sotto(Words{"show --csv", path} + asked).code, 0);
+  EXPECT_THAT(TempDir::read(path),
+              HasSubstr("feature,weight,per_unit,min,max,noise,noise_per_unit,"
+                        "indistinguishable_from_0\n"));
+}
+
+TEST_F(Show, OfWhichMethodsTheNoiseIsNotTold) {
+  const std::string rows = dir_.write("r.svm", small_libsvm());
+  const auto shown = [&](const Words& options) {
+    const std::string model = dir_.file("m.json"), record = dir_.file("m.run");
+    const auto run = sotto(Words{"train --dim 2 --row-norm 1 --delta 1e-3 -q --overwrite --again"} +
+                           options + Words{"--record", record, rows, model});
+    EXPECT_EQ(run.code, 0) << run.err;
+    const auto told = sotto({"show", model, "--record", record});
+    EXPECT_EQ(told.code, 0) << told.err;
+    return told.out;
+  };
+  const auto refused = [](const char* why) {
+    return AllOf(HasSubstr("The noise in the weights is not shown: "), HasSubstr(why));
+  };
+  EXPECT_THAT(shown("--epsilon 1 --method dp-newton"), refused("dp-newton steps by more than"));
+  EXPECT_THAT(shown("--epsilon 1 --method dp-agd"), refused("dp-agd steps by more than"));
+  EXPECT_THAT(shown("--epsilon 1 --method dp-gd --update adam"), refused("in proportion"));
+  EXPECT_THAT(shown("--epsilon 1 --method dp-fw-l2 --constraint l2:1"),
+              refused("dp-fw-l2 can't be run without its constraint set"));
+  EXPECT_THAT(shown("--epsilon 1 --method dp-pmd --constraint l1:1"), refused("dp-pmd measures"));
+  EXPECT_THAT(shown("--epsilon 1 --method dp-gd --regularizer l2:0.01"),
+              HasSubstr("no weight's noise is larger than the intercept's"));
+  EXPECT_THAT(shown("--epsilon 1 --method dp-gd --loss sigmoid"), HasSubstr("a yardstick"));
+  EXPECT_THAT(shown("--epsilon 1 --method dp-pgd --constraint l2:0.01"),
+              HasSubstr("To first order"));
+}
+
 TEST_F(Show, ANetworkHasLayers) {
   const std::string network = dir_.file("network.json");
   ASSERT_EQ(sotto({"train --model mlp:3 --method dp-sgd --epsilon 1 --delta 1e-3 --steps 2 --dim 2 "
