@@ -172,6 +172,8 @@ void print_coefficients(const Arguments& arguments, const Shown& shown) {
     tell(
         "\nweight: what the feature adds to the score, a numeric column over its whole declared "
         "range;\nper unit: what one more of the column's own unit adds.\n");
+  if (shown.model.loss.kind == LossKind::kPoisson)
+    tell("\nThe score is the logarithm of the rate: a feature of weight w multiplies it by e^w.\n");
   if (shown.model.privacy.is_private)
     tell(
         "\nThe weights contain the noise of training. How much of each is noise can't be told "
