@@ -21,7 +21,10 @@ std::vector<std::string> commands_of(const std::string& page) {
   std::vector<std::string> commands;
   std::ifstream file(std::string(SOTTO_SOURCE_DIR) + "/docs/guide/" + page);
   for (std::string line; std::getline(file, line);)
-    if (line.starts_with("$ ")) commands.push_back(line.substr(2));
+    if (!commands.empty() && commands.back().ends_with("\\"))
+      commands.back().replace(commands.back().size() - 1, 1, line);
+    else if (line.starts_with("$ "))
+      commands.push_back(line.substr(2));
   return commands;
 }
 
