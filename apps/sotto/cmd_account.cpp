@@ -14,6 +14,7 @@
 #include "printer.hpp"
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/file_identity.hpp"
+#include "sotto/core/file_kind.hpp"
 #include "sotto/core/option_names.hpp"
 #include "sotto/core/stop.hpp"
 #include "sotto/privacy/accountant.hpp"
@@ -22,6 +23,7 @@
 #include "sotto/privacy/number_json.hpp"
 #include "sotto/privacy/seed_mark.hpp"
 #include "sotto/privacy/together.hpp"
+#include "together_text.hpp"
 #include "verbs.hpp"
 
 namespace sotto::app {
@@ -115,32 +117,31 @@ void print_answers(const Event& event,
          ms);
 }
 
-constexpr const char* kIfPlanned =
-    "It holds if the runs were planned together. It is no guarantee for a run that somebody chose "
-    "after looking at an earlier one's results.";
-
 nlohmann::json to_json(const Expected<TogetherPrice>& together) {
   if (!together) return {{"epsilon_upper", nullptr}, {"why", with_flags(together.error().message)}};
   nlohmann::json json = {{"epsilon_upper", number_or_null(together->epsilon)},
                          {"delta", together->delta},
                          {"neighbours", to_string(together->relation)},
                          {"runs", together->paid},
-                         {"assumes", kIfPlanned}};
+                         {"assumes", kIfPlanned},
+                         {"sum",
+                          {{"epsilon_upper", number_or_null(together->sum.epsilon)},
+                           {"delta", together->sum.delta},
+                           {"assumes", kIfLimited}}}};
+  if (together->samplers_limit) json["why"] = samplers_text(*together);
   state_private(json, true, together->seeded);
   return json;
 }
 
 void print_together(const Expected<TogetherPrice>& together) {
-  if (together)
-    tell("together: epsilon {}{} at delta {} ({}), {} runs. {}\n",
-         text_up(together->epsilon),
-         seed_mark(together->seeded),
-         text_up(together->delta),
-         to_string(together->relation),
-         together->paid,
-         kIfPlanned);
-  else
+  if (!together) {
     tell("together: not told. {}\n", with_flags(together.error().message));
+    return;
+  }
+  tell("together: {}. {}\n", joint_text(*together), kIfPlanned);
+  if (const std::string why = samplers_text(*together); !why.empty()) tell("  {}\n", why);
+  if (together->paid > 1)
+    tell("for runs chosen after looking: {} (the sum). {}\n", sum_text(*together), kIfLimited);
 }
 
 /// One run: a line, or an object of the list.
@@ -176,6 +177,15 @@ Expected<void> price_run(const JournalRun& run, const Arguments& arguments, nloh
   return {};
 }
 
+Expected<void> check_is_no_model(const std::string& path) {
+  const auto kind = kind_at(path);
+  if (!kind || *kind != FileKind::kModel) return {};
+  return fail(
+      ErrorKind::kUsage,
+      fmt::format("{0} is a model. The journal of a model that `train` wrote there is {0}.journal.",
+                  path));
+}
+
 /// A run that is counted twice costs more than it did.
 Expected<void> check_journals_differ(const std::vector<std::string>& journals) {
   for (auto one = journals.begin(); one != journals.end(); ++one) {
@@ -200,6 +210,7 @@ Expected<int> account_journals(const Arguments& arguments) {
   std::vector<JournalRun> all;
   nlohmann::json list = nlohmann::json::array();
   for (const std::string& path : arguments.journals) {
+    SOTTO_TRY(check_is_no_model(path));
     SOTTO_ASSIGN(const std::vector<JournalRun> runs, read_journal(path, key));
     if (runs.empty()) return fail(ErrorKind::kBadData, fmt::format("{} holds no run.", path));
     if (arguments.journals.size() > 1 && !arguments.json) tell("{}\n", path);
@@ -328,6 +339,7 @@ Action add_account(Verb& app) {
   verb->add_flag(
           "--fixed-size", arguments->fixed_size, "price sampled methods with fixed-size batches")
       .group("Formula");
+  verb->if_too_many("A journal is named with --journal FILE.");
   verb->offer("--neighbours", {"zero-out", "replace-one", "add-remove"});
   verb->offer("--accountant", {"gaussian", "zcdp", "rdp", "pld", "all"});
   verb->footer(R"(

@@ -30,7 +30,7 @@ struct Arguments {
   std::string path;
   std::string output;
   DataArguments data;
-  std::string labels = "binary";
+  std::string labels = "auto";
   std::optional<std::int64_t> public_n;
   std::int64_t shown = 100;
   bool unsafe_diagnostics = false;
@@ -38,12 +38,24 @@ struct Arguments {
   PhaseRetrievalOptions phase;
 };
 
-Expected<LabelKind> parse_labels(const std::string& text) {
-  if (text == "binary") return LabelKind::kBinary;
+/// `auto`: as the schema declares the label; of other formats two classes.
+Expected<LabelKind> parse_labels(const std::string& text, const LoadOptions& options) {
+  if (text == "binary" || (text == "auto" && !options.has_schema())) return LabelKind::kBinary;
   if (text == "multiclass") return LabelKind::kMulticlass;
   if (text == "real") return LabelKind::kReal;
-  return fail(ErrorKind::kUsage,
-              fmt::format("--labels must be binary, multiclass or real, but is '{}'.", text));
+  if (text != "auto")
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("--labels must be auto, binary, multiclass or real, but is '{}'.", text));
+  SOTTO_ASSIGN(const Schema schema, read_schema(options));
+  switch (schema.label) {
+    case Schema::Label::kClasses:
+      return LabelKind::kMulticlass;
+    case Schema::Label::kNumeric:
+      return LabelKind::kReal;
+    default:
+      return LabelKind::kBinary;
+  }
 }
 
 nlohmann::json to_json(const DataInfo& info) {
@@ -99,9 +111,8 @@ void print_info(const DataInfo& info) {
 }
 
 Expected<int> info(const Arguments& arguments) {
-  SOTTO_ASSIGN(const LabelKind labels, parse_labels(arguments.labels));
   SOTTO_ASSIGN(LoadOptions options, arguments.data.load_options(arguments.path));
-  options.labels = labels;
+  SOTTO_ASSIGN(options.labels, parse_labels(arguments.labels, options));
   options.public_rows = arguments.unsafe_diagnostics;
   SOTTO_ASSIGN(const Dataset data, load_table(options));
   SOTTO_ASSIGN(const DataInfo facts,
@@ -116,12 +127,11 @@ Expected<int> info(const Arguments& arguments) {
 /// The refusals alone, all of them: a file that passes here is not refused by `train` with the same
 /// declarations.
 Expected<int> check(const Arguments& arguments) {
-  SOTTO_ASSIGN(const LabelKind labels, parse_labels(arguments.labels));
   if (arguments.data.no_refusals || arguments.shown < 1)
     return fail(ErrorKind::kUsage,
                 "data check lists refusals: leave out --no-refusals, and --show must be positive.");
   SOTTO_ASSIGN(LoadOptions options, arguments.data.load_options(arguments.path));
-  options.labels = labels;
+  SOTTO_ASSIGN(options.labels, parse_labels(arguments.labels, options));
   options.shown_refusals = arguments.shown;
   SOTTO_TRY(load_table(options));
   tell("{}: every row fits what is declared.\n", arguments.path);
@@ -129,13 +139,12 @@ Expected<int> check(const Arguments& arguments) {
 }
 
 Expected<int> convert(const Arguments& arguments) {
-  SOTTO_ASSIGN(const LabelKind labels, parse_labels(arguments.labels));
   if (arguments.data.no_refusals)
     return fail(ErrorKind::kUsage,
                 "the formats that data convert writes can't say that a record is empty: leave out "
                 "--no-refusals.");
   SOTTO_ASSIGN(LoadOptions options, arguments.data.load_options(arguments.path));
-  options.labels = labels;
+  SOTTO_ASSIGN(options.labels, parse_labels(arguments.labels, options));
   options.public_rows = true;  // whoever converts rows holds them: all stays in the holder's files
   SOTTO_ASSIGN(const Dataset data, load_table(options));
   if (data.table.has_units())
@@ -241,7 +250,8 @@ Action add_data(Verb& app) {
       .show_default();
   a->data.bias = false;  // of a model
   for (auto* each : {info_verb, check_verb, convert_verb}) {
-    each->add_word("--labels", a->labels, "binary, multiclass or real").show_default();
+    each->add_word("--labels", a->labels, "auto (by the schema), binary, multiclass or real")
+        .show_default();
     a->data.add_to(*each);
   }
   verb->footer(R"(

@@ -12,6 +12,7 @@
 #include "man_page.hpp"
 #include "printer.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/optimizer/registry.hpp"
 #include "verbs.hpp"
 
 namespace sotto::app {
@@ -92,7 +93,12 @@ Action add_help(Verb& app) {
       return kSuccess;
     }
     if (!arguments->method.empty()) return help_with(app, arguments->words, arguments->method);
-    SOTTO_ASSIGN(const Verb* meant, app.find(arguments->words));
+    const auto& words = arguments->words;
+    if (words.size() == 1 && find_method(words[0]))
+      return fail(
+          ErrorKind::kUsage,
+          fmt::format("{0} is a method, and no verb: `sotto methods {0}` describes it.", words[0]));
+    SOTTO_ASSIGN(const Verb* meant, app.find(words));
     if (arguments->man) {
       print_text(man_page(*meant));
       return kSuccess;

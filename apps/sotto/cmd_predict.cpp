@@ -10,6 +10,7 @@
 #include "data_options.hpp"
 #include "exit_codes.hpp"
 #include "printer.hpp"
+#include "rows_for_model.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/paths.hpp"
 #include "sotto/model/model_json.hpp"
@@ -68,7 +69,7 @@ void print_scored(const Arguments& arguments, const Scored& scored) {
 Expected<int> predict(const Arguments& arguments) {
   if (!arguments.to_standard_output())
     SOTTO_TRY(check_writable(arguments.output_path, StreamTargets::kAllowed));
-  SOTTO_ASSIGN(const Model model, load_model(arguments.model_path));
+  SOTTO_ASSIGN(const Model model, load_model_for(arguments.model_path, arguments.data_path));
   SOTTO_ASSIGN(const auto family, family_of(model));
   ScoreOptions how = arguments.scores;
   if (arguments.top) {
@@ -128,6 +129,11 @@ void add_scores(Verb& verb, Arguments& a) {
                   "the same for this share of the rows, those with the highest: 0.05");
   verb.add_flag("--sort", a.scores.sort, "the highest probability first");
   verb.add_option("--top", a.top, "only the first rows of those that --sort gives");
+  verb.add_word(
+      "--one-per",
+      a.scores.one_per,
+      "with --top: of rows with the same value in this kept column, a person's stays say, "
+      "only the highest");
 }
 
 }  // namespace
@@ -153,6 +159,7 @@ Action add_predict(Verb& app) {
   verb->add_flag("--json", arguments->json, "print the metrics as one object");
   verb->footer(R"(
   sotto predict new.csv model.json risks.csv --keep encounter_id --top 100
+  sotto predict new.csv model.json risks.csv --keep patient_nbr --top 100 --one-per patient_nbr
   sotto predict new.csv.gz model.json risks.csv.gz --keep encounter_id --flag-share 0.05
   zcat new.csv.gz | sotto predict - model.json - --proba
 

@@ -4,12 +4,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "exit_codes.hpp"
 #include "printer.hpp"
 #include "rows_for_model.hpp"
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/core/file_kind.hpp"
 #include "sotto/model/recalibrate.hpp"
 #include "sotto/privacy/seed_mark.hpp"
 #include "sotto/task/evaluation.hpp"
@@ -23,6 +25,7 @@ struct Arguments {
   RowsForModel input;
   std::string output_path;
   std::string method = "platt";
+  bool overwrite = false;
   bool json = false;
 };
 
@@ -75,11 +78,33 @@ void print(const Arguments& arguments,
                           : std::string("none"));
 }
 
+/// A model that was trained is never replaced. A corrected one can be made again, and costs
+/// nothing.
+Expected<void> check_replaceable(const Arguments& arguments) {
+  const std::string& path = arguments.output_path;
+  SOTTO_ASSIGN(const FileKind kind, kind_at(path));
+  if (kind != FileKind::kModel) return {};
+  const auto there = load_model(path);
+  if (!there || !there->recalibrated)
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("OUTPUT would replace {}, which is a model as it was trained: {}. Choose "
+                    "another path.",
+                    path,
+                    worth_of(kind)));
+  if (arguments.overwrite) return {};
+  return fail(ErrorKind::kUsage,
+              fmt::format("{} is a corrected model, and is kept. To replace it, give --overwrite; "
+                          "or name another path.",
+                          path));
+}
+
 Expected<int> recalibrate(const Arguments& arguments) {
   const auto method = named(arguments.method, kRecalibrations);
   if (!method)
     return fail(ErrorKind::kUsage,
                 fmt::format("--method must be platt or intercept, but is '{}'.", arguments.method));
+  SOTTO_TRY(check_replaceable(arguments));
   SOTTO_TRY(check_writable(arguments.output_path));
   SOTTO_ASSIGN(WatchedOutput output, WatchedOutput::at(arguments.output_path));
   SOTTO_ASSIGN(auto opened, arguments.input.open());
@@ -110,7 +135,9 @@ Action add_recalibrate(Verb& app) {
       app.add_subcommand("recalibrate", "correct a model's probabilities with public rows");
   auto a = std::make_shared<Arguments>();
   a->input.add_to(*verb);
-  verb->add_output("OUTPUT", a->output_path, "the corrected model").required();
+  verb->writes("the model", [a = a.get()] { return std::vector{a->output_path}; });
+  verb->add_word("OUTPUT", a->output_path, "the corrected model").required();
+  verb->add_flag("--overwrite", a->overwrite, "replace OUTPUT if it is a corrected model");
   verb->add_word("--method",
                  a->method,
                  "platt: a slope and an intercept for the scores; intercept: the intercept alone")

@@ -230,6 +230,8 @@ void print_coefficients(const Arguments& arguments, const Shown& shown) {
     tell(
         "\nweight: what the feature adds to the score, a numeric column over its whole declared "
         "range;\nper unit: what one more of the column's own unit adds.\n");
+  if (shown.model.loss.kind == LossKind::kPoisson)
+    tell("\nThe score is the logarithm of the rate: a feature of weight w multiplies it by e^w.\n");
   print_noise(arguments, shown);
 }
 

@@ -109,11 +109,13 @@ Expected<Request> read_request(const Arguments& arguments) {
 
 Expected<int> dry_run(const Request& request, const Arguments& arguments) {
   SOTTO_ASSIGN(const Task task, Task::declare(request.task));
+  TrainOptions train = request.train;
+  describe_to(train, task);
   if (!arguments.quiet && !arguments.json)
     for (const auto& note : task.notes()) say("note: {}\n", note);
-  SOTTO_ASSIGN(const PreparedRun run, prepare(task, request.train));
+  SOTTO_ASSIGN(const PreparedRun run, prepare(task, train));
   SOTTO_ASSIGN(const auto speed, task.family().speed());
-  print_plan(run, task.problem(), request.train, arguments.json, speed);
+  print_plan(run, task.problem(), train, arguments.json, speed);
   return kSuccess;
 }
 
@@ -232,6 +234,7 @@ Expected<int> run_train(Arguments& arguments) {
     if (record.test) print_metrics(*record.test, model.class_names, "test");
     print_measures(record);
     if (!arguments.quiet) say("model written to {}\n", arguments.model_path);
+    if (talks && request.method->is_private) tell_spent(arguments.model_path, train.journal_key);
   }
   return kSuccess;
 }
@@ -342,7 +345,7 @@ With only --epsilon, --delta and the bound on the rows, every other setting foll
   sotto train --epsilon 1 --delta 1e-6 --schema adult.toml --report run.html adult.data.gz model.json
 
 Every charge is written to MODEL.journal before its answer exists. A model that exists is kept, and a run that the
-journal holds is not paid for a second time, unless --overwrite or --again says so.
+journal holds is not paid for a second time: --overwrite replaces a model, and only --again pays again (and replaces).
 
 A long run that may be interrupted (docs/guide/checkpoints.md): the same command starts and resumes it.
 ^C ends it after the current step with exit code 130 and its state in the file.

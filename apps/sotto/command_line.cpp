@@ -74,6 +74,11 @@ int run_verb(const std::vector<std::string>& arguments) {
     return exit_code(expanded.error().kind);
   }
   words = expanded->arguments;
+  // `sotto train help`
+  if (words.size() > 1 && words.back() == "help" && app.find({words.begin(), words.end() - 1})) {
+    words.pop_back();
+    words.insert(words.begin(), "help");
+  }
   app.reads("--config", [&] { return std::vector{expanded->path}; });
   if (const auto answer = app.parse(words)) {
     print_text(answer->output);

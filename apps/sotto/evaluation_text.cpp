@@ -38,8 +38,10 @@ void print_reliability(const TwoClassScores::Probabilities& probabilities) {
   tell("{:>10} {:>10} {:>18} {:>10}\n", "predicted", "observed", "interval", "rows");
   for (const auto& group : probabilities.groups) {
     const auto [low, high] = share_interval(group.positives, group.rows);
-    tell("{:>10.4f} {:>10.4f}   {:.4f} to {:.4f} {:>10}{}\n",
-         group.predicted,
+    tell("{:>10} {:>10.4f}   {:.4f} to {:.4f} {:>10}{}\n",
+         // A small risk is not none.
+         group.predicted < 0.001 ? fmt::format("{:.2g}", group.predicted)
+                                 : fmt::format("{:.4f}", group.predicted),
          group.observed(),
          low,
          high,
@@ -79,7 +81,10 @@ void print_two(const Evaluation& e) {
        four_digits(scores.average_precision),
        scores.share());
   if (const auto& p = scores.probabilities) {
-    tell("log loss {:.6f}, Brier score {:.6f}\n", p->log_loss, p->brier);
+    tell("log loss {:.6f} (by chance {:.6f}), Brier score {:.6f}\n",
+         p->log_loss,
+         log_loss_of_shares(e.confusion),
+         p->brier);
     tell("mean prediction {:.4g}, observed share {:.4g}\n", p->mean, scores.share());
     print_reliability(*p);
   } else {
@@ -92,7 +97,10 @@ void print_two(const Evaluation& e) {
 }
 
 void print_many(const Evaluation& e) {
-  tell("log loss {:.6f}, Brier score {:.6f} (sum over classes)\n", e.many->log_loss, e.many->brier);
+  tell("log loss {:.6f} (by chance {:.6f}), Brier score {:.6f} (sum over classes)\n",
+       e.many->log_loss,
+       log_loss_of_shares(e.confusion),
+       e.many->brier);
   tell("\n{:>10} {:>10}   {}\n", "AUC", "rows", "class against all others");
   for (std::size_t c = 0; c < e.class_names.size(); ++c)
     tell("{:>10} {:>10}   {}\n",
@@ -204,6 +212,7 @@ nlohmann::json to_json(const Evaluation& e) {
   json["never_predicted"] = nlohmann::json::array();
   for (const std::size_t c : never_predicted(e.confusion))
     json["never_predicted"].push_back(e.class_names[c]);
+  json["log_loss_by_chance"] = log_loss_of_shares(e.confusion);
   if (!e.many) return json;
   json["log_loss"] = e.many->log_loss;
   json["brier"] = e.many->brier;
@@ -217,6 +226,9 @@ std::vector<std::string> warnings_of(const Evaluation& e) {
   for (const std::size_t c : never_predicted(e.confusion))
     warnings.push_back(never_predicted_text(e.confusion, e.class_names, c) + " " +
                        (e.two ? remedy_text(e, c) : kWeighClasses));
+  if (const auto log_loss = log_loss_of(e))
+    if (const auto text = worse_than_shares_text(*log_loss, e.confusion); !text.empty())
+      warnings.push_back(text);
   return warnings;
 }
 

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 
+#include "printer.hpp"
 #include "run_end.hpp"
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/privacy/seed_mark.hpp"
 #include "sotto/privacy/together.hpp"
+#include "together_text.hpp"
 
 namespace sotto::app {
 namespace {
@@ -19,21 +21,29 @@ Expected<JournalContent> journal_at(const std::string& path, const std::string& 
   return read_whole_journal(path, key);
 }
 
+/// `2 runs, epsilon 1.4 at delta 1e-6 in all if planned together, and <= 2 …`.
+std::string spent_text(const JournalContent& journal, const Expected<TogetherPrice>& together) {
+  const auto runs = together ? together->paid : std::ssize(journal.runs);
+  std::string text = runs == 1 ? "a run" : fmt::format("{} runs", runs);
+  if (!together) return text;
+  text += fmt::format(", epsilon {}{} at delta {}",
+                      text_up(together->epsilon, 4),
+                      seed_mark(together->seeded),
+                      text_up(together->delta));
+  if (runs > 1)
+    text += fmt::format(" in all if planned together; if chosen after looking, {}",
+                        sum_text(*together));
+  return text;
+}
+
 Expected<void> check_unpaid(const JournalContent& journal, const std::string& path) {
   const auto together = price_together(journal.runs);
-  const auto runs = together ? together->paid : std::ssize(journal.runs);
-  if (runs == 0) return {};
+  if (together ? together->paid == 0 : journal.runs.empty()) return {};
   return fail(ErrorKind::kUsage,
-              fmt::format("{} already holds {}{}. To pay again, and replace the model if there is "
-                          "one, give --again; or name another model.",
+              fmt::format("{} already holds {}. To pay again, and replace the model if there is "
+                          "one, give --again (--overwrite is not enough); or name another model.",
                           path,
-                          runs == 1 ? "a run" : fmt::format("{} runs", runs),
-                          !together ? ""
-                                    : fmt::format(", epsilon {}{} at delta {}{}",
-                                                  text_up(together->epsilon, 4),
-                                                  seed_mark(together->seeded),
-                                                  text_up(together->delta),
-                                                  runs == 1 ? "" : " in all if planned together")));
+                          spent_text(journal, together)));
 }
 
 }  // namespace
@@ -67,6 +77,15 @@ JournalCondition ExistingFiles::journal_condition(const std::string& model_path)
   return [path = model_path + ".journal"](const JournalContent& journal) {
     return check_unpaid(journal, path);
   };
+}
+
+void tell_spent(const std::string& model_path, const std::string& journal_key) {
+  const std::string path = model_path + ".journal";
+  const auto journal = journal_at(path, journal_key);
+  if (!journal || journal->runs.size() < 2) return;
+  const auto together = price_together(journal->runs);
+  if (together && together->paid < 2) return;
+  say("{} now holds {}\n", path, spent_text(*journal, together));
 }
 
 Expected<void> ExistingFiles::check_model(const std::string& model_path) const {

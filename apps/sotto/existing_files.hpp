@@ -28,4 +28,7 @@ struct ExistingFiles {
   Expected<void> check_model(const std::string& model_path) const;
 };
 
+/// After a run: what all that its journal holds cost, if there are several.
+void tell_spent(const std::string& model_path, const std::string& journal_key);
+
 }  // namespace sotto::app

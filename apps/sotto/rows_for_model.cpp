@@ -1,8 +1,22 @@
 #include "rows_for_model.hpp"
 
+#include <fmt/format.h>
+
 #include "printer.hpp"
+#include "sotto/core/file_kind.hpp"
 
 namespace sotto::app {
+
+Expected<Model> load_model_for(const std::string& model_path, const std::string& data_path) {
+  auto model = load_model(model_path);
+  if (model || model.error().kind != ErrorKind::kBadData) return model;
+  const auto other = kind_at(data_path);
+  if (!other || *other != FileKind::kModel) return model;
+  return fail(
+      ErrorKind::kUsage,
+      fmt::format(
+          "{} is a model, and {} is none: DATA comes before MODEL.", data_path, model_path));
+}
 
 void RowsForModel::add_to(Verb& verb) {
   data.add_rows(verb, "DATA", data_path, "public rows with labels, in the training data's format")
@@ -17,7 +31,7 @@ void RowsForModel::add_to(Verb& verb) {
 }
 
 Expected<RowsForModel::Opened> RowsForModel::open() const {
-  SOTTO_ASSIGN(Model model, load_model(model_path));
+  SOTTO_ASSIGN(Model model, load_model_for(model_path, data_path));
   SOTTO_ASSIGN(auto family, family_of(model));
   SOTTO_ASSIGN(LoadOptions options, data.load_options(data_path));
   options.persons = false;  // a row counts once, whoever it is about

@@ -10,6 +10,9 @@
 
 namespace sotto::app {
 
+/// kUsage if it is no model, but the rows' file is one: the two were exchanged.
+Expected<Model> load_model_for(const std::string& model_path, const std::string& data_path);
+
 /// DATA MODEL: public rows with labels, read as those that the model was trained on.
 struct RowsForModel {
   struct Opened {

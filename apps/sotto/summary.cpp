@@ -47,12 +47,27 @@ std::string never_predicted_text(const Confusion& confusion,
       "no row is predicted {}, but {} of them are {}.", name, rows_of(confusion, c), name);
 }
 
+std::string worse_than_shares_text(double log_loss, const Confusion& confusion) {
+  if (!worse_than_shares(log_loss, confusion)) return "";
+  return fmt::format(
+      "the probabilities are worse than none: log loss {:.4f}, and {:.4f} for giving every row the "
+      "classes' shares. A larger --clip-radius helps if clipping made them so, a larger --epsilon "
+      "if noise did{}.",
+      log_loss,
+      log_loss_of_shares(confusion),
+      confusion.size() == 2 ? ", and `sotto recalibrate` corrects them with public rows" : "");
+}
+
 void warn_of_classes(const Metrics& metrics, const std::vector<std::string>& class_names) {
   if (!metrics.classification) return;
   for (const std::size_t c : never_predicted(metrics.confusion))
-    say("warning: {} `sotto evaluate` shows other thresholds. {}\n",
+    say("warning: {} {}{}\n",
         never_predicted_text(metrics.confusion, class_names, c),
+        metrics.confusion.size() == 2 ? "`sotto evaluate` shows other thresholds. " : "",
         kWeighClasses);
+  if (!metrics.log_loss || metrics.rows == 0) return;
+  if (const auto text = worse_than_shares_text(*metrics.log_loss, metrics.confusion); !text.empty())
+    say("warning: {}\n", text);
 }
 
 void print_confusion(const Confusion& confusion, std::vector<std::string> names) {
@@ -94,7 +109,17 @@ void print_metrics(const Metrics& metrics,
   tell("{}: ", what);
   if (confusion.size() == 2)
     tell("AUC {}, ", std::isnan(metrics.auc) ? "-" : fmt::format("{:.4f}", metrics.auc));
-  tell("loss {:.6f}, objective {:.6f}\n", metrics.loss, metrics.objective);
+  const bool told = metrics.log_loss && metrics.rows > 0;
+  if (told)
+    tell("log loss {:.6f} (by chance {:.6f}), ", *metrics.log_loss, log_loss_of_shares(confusion));
+  // Class weights make the loss of training another one.
+  if (told && std::abs(metrics.loss - *metrics.log_loss) <= 1e-6 * *metrics.log_loss)
+    tell("objective {:.6f}\n", metrics.objective);
+  else
+    tell("{}loss {:.6f}, objective {:.6f}\n",
+         told ? "as training weighs the classes: " : "",
+         metrics.loss,
+         metrics.objective);
   print_confusion(confusion, class_names);
 }
 
@@ -177,7 +202,11 @@ std::string origin_text(Origin origin) {
 void print_prepared(const PreparedRun& run,
                     const PublicProblem& problem,
                     const TrainOptions& options) {
-  say("{}: n {}, dimension {}", run.method->name, std::int64_t{problem.n}, problem.dimension);
+  say("{}: n {} {}, dimension {}",
+      run.method->name,
+      std::int64_t{problem.n},
+      options.unit.empty() || options.unit == "row" ? "rows" : "persons",
+      problem.dimension);
   for (const auto& setting : run.configured.settings)
     if (setting.value != "none")
       say(", {} {}{}", setting.name, short_number(setting.value), origin_text(setting.origin));

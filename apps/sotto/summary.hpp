@@ -28,7 +28,9 @@ std::string never_predicted_text(const Confusion& confusion,
 /// What to do about classes that are never predicted.
 inline constexpr const char* kWeighClasses =
     "Training with --class-weight CLASS=W counts the rows of a class W times.";
-/// Warns of classes that are never predicted.
+/// That probabilities are worse than the classes' shares, and what helps; empty if they are not.
+std::string worse_than_shares_text(double log_loss, const Confusion& confusion);
+/// Warns of classes that are never predicted, and of probabilities worse than the classes' shares.
 void warn_of_classes(const Metrics& metrics, const std::vector<std::string>& class_names);
 
 /// A number's text with at most 6 significant digits; other texts as they are.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <map>
 #include <sstream>
 #include <utility>
 
@@ -218,6 +219,26 @@ bool is_option(const std::string& word) {
          std::isdigit(static_cast<unsigned char>(word[letter])) == 0;
 }
 
+/// Also by the names that options have in other programs.
+std::optional<std::string> nearest_option(const std::string& name,
+                                          const std::vector<std::string>& known) {
+  static const std::map<std::string, std::string> kElsewhere = {{"batch-size", "expected-batch"},
+                                                                {"batch", "expected-batch"},
+                                                                {"epochs", "steps"},
+                                                                {"iterations", "steps"},
+                                                                {"learning-rate", "step-size"},
+                                                                {"lr", "step-size"},
+                                                                {"max-grad-norm", "clip-radius"},
+                                                                {"sigma", "noise-multiplier"},
+                                                                {"v", "version"},
+                                                                {"V", "version"}};
+  const auto found = kElsewhere.find(name);
+  if (found != kElsewhere.end() &&
+      std::find(known.begin(), known.end(), found->second) != known.end())
+    return found->second;
+  return nearest(name, known);
+}
+
 }  // namespace
 
 Expected<void> Verb::check_values(const std::vector<std::string>& words) const {
@@ -276,7 +297,7 @@ Error Verb::mistake(const std::vector<std::string>& words, const std::string& to
     for (const CLI::Option* option : std::as_const(*verb.parser_).get_options())
       known.insert(known.end(), option->get_lnames().begin(), option->get_lnames().end());
     const auto near =
-        nearest(name.substr(std::min(name.find_first_not_of('-'), name.size())), known);
+        nearest_option(name.substr(std::min(name.find_first_not_of('-'), name.size())), known);
     return {ErrorKind::kUsage,
             fmt::format("{} has no option {}.{}",
                         verb.spoken(),
@@ -284,9 +305,11 @@ Error Verb::mistake(const std::vector<std::string>& words, const std::string& to
                         near ? fmt::format(" Did you mean --{}?", *near) : "")};
   }
   if (!rest.empty())
-    return {
-        ErrorKind::kUsage,
-        fmt::format("{} takes no further argument, but is given '{}'.", verb.spoken(), rest[0])};
+    return {ErrorKind::kUsage,
+            fmt::format("{} takes no further argument, but is given '{}'.{}",
+                        verb.spoken(),
+                        rest[0],
+                        verb.if_too_many_.empty() ? "" : " " + verb.if_too_many_)};
   if (verb.subcommands_.empty()) return {ErrorKind::kUsage, told};
   std::vector<std::string> known;
   for (const auto& each : verb.subcommands_) known.push_back(each->name());

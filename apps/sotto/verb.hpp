@@ -125,6 +125,8 @@ class Verb {
   void footer(const std::string& text);
   /// What help says before that.
   void hint(const std::string& text);
+  /// What is said of an argument too many beside that it is one.
+  void if_too_many(const std::string& text) { if_too_many_ = text; }
   /// Called before its help is made.
   void before_help(BeforeHelp action) { before_help_ = std::move(action); }
   /// The values that completions offer for an option (`--method`) or argument (`NAME`).
@@ -200,6 +202,7 @@ class Verb {
   std::vector<std::unique_ptr<Verb>> subcommands_;
   std::vector<Files> read_, written_;
   BeforeHelp before_help_;
+  std::string if_too_many_;
   std::map<std::string, std::vector<std::string>> words_;
 };
 

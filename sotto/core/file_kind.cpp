@@ -102,6 +102,8 @@ const char* worth_of(FileKind kind) {
       return "what was spent is told nowhere else";
     case FileKind::kCheckpoint:
       return "what was paid for could not be resumed";
+    case FileKind::kModel:
+      return "it may be all that is left of what was paid for";
     default:
       return "it would have to be paid for again";
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace sotto {
 namespace {
@@ -28,21 +29,42 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+/// Dashes are not what people remember of a name.
+std::string without_dashes(std::string_view word) {
+  std::string letters;
+  for (const char c : word)
+    if (c != '-' && c != '_') letters += c;
+  return letters;
+}
+
+/// Of several that begin so the first.
+std::optional<std::string> begun_with(std::string_view word,
+                                      const std::vector<std::string>& known) {
+  constexpr std::size_t kTelling = 3;
+  if (word.size() < kTelling) return std::nullopt;
+  const auto found = std::find_if(known.begin(), known.end(), [&](const std::string& each) {
+    return each.size() > word.size() && distance(word, each.substr(0, word.size())) == 0;
+  });
+  return found == known.end() ? std::nullopt : std::optional(*found);
+}
+
 }  // namespace
 
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known) {
   std::optional<std::string> best;
-  std::size_t least = 0;
+  std::pair<std::size_t, std::size_t> least;
   for (const std::string& each : known) {
     const std::size_t most = std::max(word.size(), each.size()) / 3;
     // Also so that a word of any length costs little.
     if (word.size() > each.size() + most || each.size() > word.size() + most) continue;
-    const std::size_t edits = distance(word, each);
-    if (edits > most || (best && edits >= least)) continue;
+    // The first counts; the second decides between `dp_sgd` and `dp-sgd`.
+    const std::size_t letters = distance(without_dashes(word), without_dashes(each));
+    const std::pair edits(letters, distance(word, each));
+    if (letters > most || (best && edits >= least)) continue;
     best = each;
     least = edits;
   }
-  return best;
+  return best ? best : begun_with(word, known);
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {

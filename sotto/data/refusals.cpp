@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sotto/core/text.hpp"
+#include "sotto/data/dataset.hpp"
 
 namespace sotto {
 
@@ -19,7 +20,7 @@ void Refusals::append(Refusals other) {
     if (std::ssize(texts_) < shown_) texts_.push_back(std::move(text));
 }
 
-Expected<void> Refusals::settle(Misfits misfits, bool scoring) const {
+Expected<void> Refusals::settle(Misfits misfits, ReadFor purpose) const {
   if (misfits == Misfits::kNull || total_ == 0) return {};
   std::vector<std::string> lines = texts_;
   lines.push_back(fmt::format(
@@ -27,10 +28,14 @@ Expected<void> Refusals::settle(Misfits misfits, bool scoring) const {
       path_,
       total_ == 1 ? "1 row does" : fmt::format("{} rows do", total_),
       total_ > std::ssize(texts_) ? fmt::format("; the first {} are shown", texts_.size()) : "",
-      scoring ? "The predictions are not complete. Correct the file, or leave these rows out."
-              : "Nothing was charged. This list is for the holder of the data, not for release: "
-                "correct the file or the declaration, or let such rows count as empty with "
-                "‘no_refusals’."));
+      purpose == ReadFor::kScoring
+          ? "The predictions are not complete. Correct the file, or leave these rows out."
+      : purpose == ReadFor::kEvaluation
+          ? "This list is for the holder of the data, not for release: correct the file, or leave "
+            "these rows out."
+          : "Nothing was charged. This list is for the holder of the data, not for release: "
+            "correct the file or the declaration, or let such rows count as empty with "
+            "‘no_refusals’."));
   return fail_with_list(ErrorKind::kBadData, lines);
 }
 

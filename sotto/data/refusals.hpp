@@ -10,6 +10,8 @@
 
 namespace sotto {
 
+enum class ReadFor;
+
 /// The rows that do not fit: the one place where what a row is decides what anybody is told. The
 /// message is for the eyes of the data's holder and no part of what a private run releases
 /// (docs/guide/data.md). Texts state rules and never a value.
@@ -29,8 +31,9 @@ class Refusals {
   bool empty() const { return total_ == 0; }
 
   /// Fails with kBadData if a row does not fit and `misfits` is kRefuse; one line per row, each
-  /// starting with path:row:column. `scoring`: nobody pays for these rows, and none may be empty.
-  Expected<void> settle(Misfits misfits, bool scoring = false) const;
+  /// starting with path:row:column. `purpose`: nobody pays for rows that are not trained on, and
+  /// none of them may be empty.
+  Expected<void> settle(Misfits misfits, ReadFor purpose) const;
 
  private:
   std::string path_;

@@ -33,7 +33,7 @@ class CsvBlocks final : public RowBlocks {
       fill(block, std::move(builder));
       return true;
     }
-    SOTTO_TRY(refusals_.settle(Misfits::kRefuse, true));
+    SOTTO_TRY(refusals_.settle(Misfits::kRefuse, ReadFor::kScoring));
     if (!any_rows_) return no_rows(source_->lines().path());
     return false;
   }

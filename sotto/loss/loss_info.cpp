@@ -198,12 +198,15 @@ Expected<LossSpec> parse_loss(std::string_view text) {
                               number));
     return LossSpec{kind, *threshold};
   }
+  // As other programs call it.
+  const auto name = text == "softmax" || text == "cross-entropy" ? std::string_view("multinomial")
+                                                                 : text.substr(0, text.find(':'));
   return fail(
       ErrorKind::kUsage,
       fmt::format("unknown loss '{}'.{} Set ‘loss’ to logistic, sigmoid, multinomial, squared, "
                   "huber[:THRESHOLD], phase-retrieval[:LABEL_BOUND] or poisson[:RATE].",
                   text,
-                  did_you_mean(text.substr(0, text.find(':')),
+                  did_you_mean(name,
                                {"logistic",
                                 "sigmoid",
                                 "multinomial",

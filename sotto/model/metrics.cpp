@@ -83,6 +83,29 @@ void count_classes(std::span<const std::size_t> truths,
                      static_cast<double>(std::max<std::int64_t>(1, metrics.rows));
 }
 
+/// ln(1 + e^x).
+double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
+
+/// Mean of -ln of the true class's probability; `width` outputs per row, of which one stands for
+/// two classes.
+double mean_log_loss(std::span<const double> outputs,
+                     std::span<const std::size_t> truths,
+                     std::size_t width) {
+  double sum = 0;
+  for (std::size_t i = 0; i < truths.size(); ++i) {
+    const auto z = outputs.subspan(i * width, width);
+    if (width == 1) {
+      sum += softplus(truths[i] == 1 ? -z[0] : z[0]);
+      continue;
+    }
+    const double largest = *std::max_element(z.begin(), z.end());
+    double exponentials = 0;
+    for (const double each : z) exponentials += std::exp(each - largest);
+    sum += std::log(exponentials) + largest - z[truths[i]];
+  }
+  return sum / static_cast<double>(std::max<std::size_t>(1, truths.size()));
+}
+
 void measure_errors(std::span<const double> predicted,
                     std::span<const float> labels,
                     Metrics& metrics) {
@@ -119,6 +142,16 @@ std::size_t majority_class(const Confusion& confusion) {
   for (std::size_t c = 1; c < confusion.size(); ++c)
     if (rows_of(confusion, c) > rows_of(confusion, most)) most = c;
   return most;
+}
+
+double log_loss_of_shares(const Confusion& confusion) {
+  double rows = 0, sum = 0;
+  for (std::size_t c = 0; c < confusion.size(); ++c)
+    rows += static_cast<double>(rows_of(confusion, c));
+  for (std::size_t c = 0; c < confusion.size(); ++c)
+    if (const auto count = static_cast<double>(rows_of(confusion, c)); count > 0)
+      sum += count * std::log(rows / count);
+  return sum / rows;
 }
 
 std::vector<std::size_t> never_predicted(const Confusion& confusion) {
@@ -188,6 +221,7 @@ Metrics evaluate(const Table& table,
     guesses[i] = predicted[i] > 0 ? 1 : 0;
   }
   count_classes(truths, guesses, 2, metrics);
+  if (loss.kind == LossKind::kLogistic) metrics.log_loss = mean_log_loss(scores, truths, 1);
   metrics.auc = area_under_roc(predicted, labels);
   return metrics;
 }
@@ -257,6 +291,7 @@ Expected<Metrics> evaluate_network(const Table& table,
   }
   const std::size_t classes = softmax ? width : 2;
   count_classes(truths, guesses, classes, metrics);
+  metrics.log_loss = mean_log_loss(outputs, truths, width);
   if (classes == 2) metrics.auc = area_under_roc(margins, labels);
   return metrics;
 }

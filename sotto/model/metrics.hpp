@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace sotto {
@@ -20,12 +21,23 @@ std::size_t majority_class(const Confusion& confusion);
 /// Classes that some rows have and that are predicted for none.
 std::vector<std::size_t> never_predicted(const Confusion& confusion);
 
+/// The log loss of predicting for every row the share of each class among these rows: what a model
+/// must do better than. There must be a row.
+double log_loss_of_shares(const Confusion& confusion);
+/// By more than rounding.
+inline bool worse_than_shares(double log_loss, const Confusion& confusion) {
+  return log_loss > log_loss_of_shares(confusion) * (1 + 1e-6) + 1e-9;
+}
+
 /// How good a model is on *public* rows. Never call it on private ones: nothing here is noised.
 struct Metrics {
   std::int64_t rows = 0;
   bool classification = true;
   double loss = 0;       ///< mean loss, as training weighs it
   double objective = 0;  ///< mean loss + regularizer
+  /// Mean of -ln of the true class's probability, whatever training weighs; of models that have
+  /// probabilities.
+  std::optional<double> log_loss;
   double accuracy = 0;
   /// Of two classes: area under the ROC curve, ties counted half; NaN if the rows have one class.
   double auc = 0;

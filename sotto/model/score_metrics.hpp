@@ -120,4 +120,11 @@ struct Evaluation {
   std::string loss;                   ///< of the model: `logistic`, `softmax`
 };
 
+/// None for models without probabilities.
+inline std::optional<double> log_loss_of(const Evaluation& e) {
+  if (e.many) return e.many->log_loss;
+  if (e.two && e.two->probabilities) return e.two->probabilities->log_loss;
+  return std::nullopt;
+}
+
 }  // namespace sotto

@@ -225,6 +225,7 @@ std::vector<Figure> figures_of(const Evaluation& e) {
        fmt::format("{} for always {}",
                    percent(share(rows_of(e.confusion, majority), e.rows)),
                    e.class_names[majority])}};
+  const std::string chance = fmt::format("{:.4f} by chance", log_loss_of_shares(e.confusion));
   if (const auto& scores = e.two) {
     figures.push_back({"AUC", four_digits(scores->auc), "0.5 by chance"});
     figures.push_back({"PR-AUC",
@@ -233,12 +234,12 @@ std::vector<Figure> figures_of(const Evaluation& e) {
     if (const auto& p = scores->probabilities) {
       figures.push_back(
           {"mean prediction", rounded(p->mean), rounded(scores->share()) + " observed"});
-      figures.push_back({"log loss", fmt::format("{:.4f}", p->log_loss)});
+      figures.push_back({"log loss", fmt::format("{:.4f}", p->log_loss), chance});
       figures.push_back({"Brier score", fmt::format("{:.4f}", p->brier)});
     }
   }
   if (const auto& scores = e.many) {
-    figures.push_back({"log loss", fmt::format("{:.4f}", scores->log_loss)});
+    figures.push_back({"log loss", fmt::format("{:.4f}", scores->log_loss), chance});
     figures.push_back({"Brier score", fmt::format("{:.4f}", scores->brier), "sum over classes"});
   }
   return figures;
@@ -266,6 +267,12 @@ std::string evaluation_page(const Evaluation& e,
                                     "that are wrong throughout can be corrected with public rows "
                                     "(`sotto recalibrate`)."
                                   : ""));
+  if (const auto loss = log_loss_of(e); loss && worse_than_shares(*loss, e.confusion))
+    page.banner(Tone::kWarning,
+                "The probabilities are worse than the classes' shares",
+                fmt::format("Log loss {:.4f}, and {:.4f} for giving every row the classes' shares.",
+                            *loss,
+                            log_loss_of_shares(e.confusion)));
   page.heading("Summary");
   page.figures(figures_of(e));
   if (e.two) add_two_classes(page, e);

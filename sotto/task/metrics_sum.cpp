@@ -20,6 +20,7 @@ void MetricsSum::add(const Metrics& block,
   }
   sum_.rows += block.rows;
   sum_.loss += block.loss * rows;
+  if (block.log_loss) sum_.log_loss = sum_.log_loss.value_or(0) + *block.log_loss * rows;
   sum_.rmse += block.rmse * block.rmse * rows;
   sum_.mae += block.mae * rows;
   for (std::size_t truth = 0; truth < block.confusion.size(); ++truth)
@@ -42,6 +43,7 @@ Metrics MetricsSum::total() const {
   const auto rows = static_cast<double>(std::max<std::int64_t>(1, sum_.rows));
   total.loss = sum_.loss / rows;
   total.objective = total.loss + regularizer_;
+  if (sum_.log_loss) total.log_loss = *sum_.log_loss / rows;
   total.rmse = std::sqrt(sum_.rmse / rows);
   total.mae = sum_.mae / rows;
   if (!total.classification) return total;

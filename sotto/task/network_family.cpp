@@ -26,6 +26,29 @@ std::int64_t outputs_of(const NetworkSpec& spec) {
   return shapes ? shapes->back().size() : 1;
 }
 
+/// The norm of a row's gradient in the outputs where these are all equal, near which training
+/// starts. Of softmax it is that of p - e_y with p = 1/k:
+/// sqrt((1 - 1/k)^2 + (k - 1)/k^2) = sqrt((k - 1)/k).
+double slope_at_equal_outputs(const NetworkSpec& spec) {
+  if (spec.loss == NetworkLoss::kLogistic) return loss_info(LossKind::kLogistic).typical_first;
+  if (spec.loss == NetworkLoss::kSquared) return loss_info(LossKind::kSquared).typical_first;
+  const auto k = static_cast<double>(outputs_of(spec));
+  return std::sqrt((k - 1) / k);
+}
+
+/// PublicProblem::network_slope for rows of at most this norm: a linear layer's gradient is the
+/// outer product of its outputs' and the row (with the 1 that its intercept sees). With hidden
+/// layers it is no bound, but was as good a radius on the diabetes table. Where layers are frozen
+/// or constants shift the row, nothing tells what a trained layer sees.
+double slope_of(const NetworkSpec& spec, double row_norm) {
+  const bool frozen = std::any_of(
+      spec.layers.begin(), spec.layers.end(), [](const auto& layer) { return layer.frozen; });
+  if (row_norm <= 0 || frozen || !spec.mean.empty() || !spec.deviation.empty() ||
+      spec.layers.empty() || spec.layers[0].kind != LayerKind::kLinear)
+    return 0;
+  return slope_at_equal_outputs(spec) * std::hypot(row_norm, spec.layers[0].bias ? 1.0 : 0.0);
+}
+
 }  // namespace
 
 LabelKind labels_of(NetworkLoss loss) {
@@ -47,7 +70,8 @@ NetworkFamily::NetworkFamily(NetworkSpec spec,
       spec_(std::move(spec)),
       start_(std::move(start)),
       regularizer_(std::move(regularizer)),
-      width_(outputs_of(spec_)) {}
+      width_(outputs_of(spec_)),
+      row_norm_(data.schema.empty() ? 0 : data.row_norm_bound) {}
 
 NetworkFamily::NetworkFamily(NetworkSpec spec, Regularizer regularizer, const Model& model)
     : Family(model),
@@ -75,6 +99,7 @@ PublicProblem NetworkFamily::problem(PublicCount n, Relation relation, bool /*pe
   problem.n = n;
   problem.row_norm = kInfinity;
   problem.network = true;
+  problem.network_slope = slope_of(spec_, row_norm_);
   problem.start = trained_part(spec_, start_);  // frozen layers are no parameters of it
   problem.dimension = problem.start.size();
   problem.relation = relation;

@@ -43,6 +43,7 @@ class NetworkFamily final : public Family {
   Vector start_;
   Regularizer regularizer_;
   std::int64_t width_ = 1;
+  double row_norm_ = 0;  ///< that a schema declares; 0: none
 };
 
 /// What a network of this loss takes for labels.

@@ -81,6 +81,14 @@ std::vector<double> by_channel(const std::vector<double>& numbers, const Network
   return std::vector<double>(static_cast<std::size_t>(spec.input.channels), numbers[0]);
 }
 
+/// `mpl:32` means `mlp:32`.
+std::string nearest_network(const std::string& name) {
+  const std::size_t colon = std::min(name.find(':'), name.size());
+  if (nearest(name.substr(0, colon), {"mlp"}) == "mlp" && colon < name.size())
+    return fmt::format(" Did you mean 'mlp{}'?", name.substr(colon));
+  return did_you_mean(name, builtin_networks());
+}
+
 }  // namespace
 
 Expected<bool> predicts_numbers(const LossSpec& loss) {
@@ -107,7 +115,7 @@ Expected<NamedNetwork> named_network(const NetworkOptions& options, bool regress
                 fmt::format("‘model’ is '{}', neither a file nor a built-in network.{} Built in "
                             "are {} (any widths).",
                             options.model,
-                            did_you_mean(options.model, builtin_networks()),
+                            nearest_network(options.model),
                             fmt::join(builtin_networks(), ", ")));
   SOTTO_ASSIGN(named.from_file, std::move(layers));
   named.loss = named.from_file->loss;

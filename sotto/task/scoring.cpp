@@ -7,8 +7,10 @@
 #include <cmath>
 #include <iterator>
 
+#include "sotto/core/nearest.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/core/stop.hpp"
+#include "sotto/task/best_per_value.hpp"
 #include "sotto/task/metrics_sum.hpp"
 #include "sotto/task/score_columns.hpp"
 
@@ -37,13 +39,16 @@ class LineWriter {
   LineWriter(const ScoreColumns& columns,
              const ScoreOptions& options,
              std::int64_t width,
+             std::optional<std::size_t> one_per,
              OutputFile& output)
       : columns_(columns),
         options_(options),
         width_(static_cast<std::size_t>(width)),
         output_(output),
         ranks_(options.sort || options.top > 0 || options.flag_share),
-        ranked_(options.sort_memory, options.top) {}
+        ranked_(options.sort_memory, options.top),
+        one_per_(one_per),
+        best_(options.top) {}
 
   Expected<void> add(const RowBlock& block, std::span<const double> outputs);
   /// What only the last row decides.
@@ -56,6 +61,9 @@ class LineWriter {
                    std::span<const double> outputs,
                    std::int64_t begin,
                    std::int64_t end) const;
+  /// A line with a lower key is not wanted.
+  double least() const { return one_per_ ? best_.least() : ranked_.least(); }
+  Expected<void> rank(const Piece::Ranked& line, std::string_view text);
   Expected<void> put(std::string_view text);
   Expected<void> put_in_file_order(SortedLines lines);
 
@@ -65,6 +73,8 @@ class LineWriter {
   OutputFile& output_;
   bool ranks_;  ///< lines are held back until all are there
   SortedLines ranked_;
+  std::optional<std::size_t> one_per_;  ///< the kept column of which a value has one line
+  BestPerValue best_;                   ///< in the place of ranked_, where there is one
   std::string buffer_;
   std::int64_t rows_ = 0;
   std::int64_t flagged_ = 0;
@@ -85,7 +95,7 @@ Piece LineWriter::make_piece(const RowBlock& block,
     columns_.measure(of_row, score);
     const bool flagged = options_.threshold && score.shown >= *options_.threshold;
     if (flagged) ++piece.flagged;
-    if (ranks_ && score.key < ranked_.least()) continue;
+    if (ranks_ && score.key < least()) continue;
     if (block.kept_ends.empty())
       fmt::format_to(std::back_inserter(piece.text), FMT_COMPILE("{},"), row);
     else
@@ -116,13 +126,21 @@ Expected<void> LineWriter::add(const RowBlock& block, std::span<const double> ou
     flagged_ += piece.flagged;
     if (!ranks_) output_.write(piece.text);
     std::size_t begin = 0;
-    for (const auto& [key, row, end] : piece.ranked) {
-      SOTTO_TRY(ranked_.add(key, row, std::string_view(piece.text).substr(begin, end - begin)));
-      begin = end;
+    for (const Piece::Ranked& line : piece.ranked) {
+      SOTTO_TRY(rank(line, std::string_view(piece.text).substr(begin, line.end - begin)));
+      begin = line.end;
     }
   }
   rows_ += rows;
   return output_.status();
+}
+
+Expected<void> LineWriter::rank(const Piece::Ranked& line, std::string_view text) {
+  if (!one_per_) return ranked_.add(line.key, line.row, text);
+  const std::string_view value = field_at(text, *one_per_);
+  best_.add(
+      value.empty() ? fmt::format(",{}", line.row) : std::string(value), line.key, line.row, text);
+  return {};
 }
 
 Expected<void> LineWriter::put(std::string_view text) {
@@ -141,6 +159,11 @@ Expected<void> LineWriter::put_in_file_order(SortedLines lines) {
 
 Expected<void> LineWriter::finish() {
   if (!ranks_) return {};
+  if (one_per_) {
+    SOTTO_TRY(best_.for_each([&](std::int64_t, std::string_view text) { return put(text); }));
+    output_.write(buffer_);
+    return output_.status();
+  }
   std::int64_t flagged = 0;
   if (options_.flag_share) {
     // Rounding must not flag one row more than 5 % of 100 are.
@@ -164,6 +187,24 @@ Expected<void> LineWriter::finish() {
   return output_.status();
 }
 
+/// The place of ‘one_per’ among the kept columns.
+Expected<std::optional<std::size_t>> place_of_one_per(const ScoreOptions& options,
+                                                      const std::vector<std::string>& kept) {
+  if (options.one_per.empty()) return std::optional<std::size_t>();
+  if (options.top < 1 || options.flag_share)
+    return fail(ErrorKind::kUsage,
+                "‘one_per’ goes with ‘top N’, the N highest of different values, and without "
+                "‘flag_share’, which counts rows.");
+  const auto place = std::find(kept.begin(), kept.end(), options.one_per);
+  if (place == kept.end())
+    return fail(ErrorKind::kUsage,
+                fmt::format("‘one_per’ names '{}', which is not among the kept columns.{} Add it "
+                            "to ‘keep’.",
+                            options.one_per,
+                            did_you_mean(options.one_per, kept)));
+  return std::optional(static_cast<std::size_t>(place - kept.begin()));
+}
+
 std::string why_no_metrics(std::int64_t without_label, std::int64_t rows) {
   if (without_label == rows) return "the rows have no labels.";
   return fmt::format("{} of {} rows have no label.", without_label, rows);
@@ -178,8 +219,9 @@ Expected<Scored> score_rows(const Model& model,
                             OutputFile& output) {
   SOTTO_ASSIGN(const ScoreColumns columns, ScoreColumns::make(model, family, options));
   SOTTO_ASSIGN(const std::string header, columns.header(rows.kept()));
+  SOTTO_ASSIGN(const auto one_per, place_of_one_per(options, rows.kept()));
   output.write(header);
-  LineWriter lines(columns, options, family.width(), output);
+  LineWriter lines(columns, options, family.width(), one_per, output);
   MetricsSum metrics(family.width());
   const auto known = family.check_evaluation();
   std::int64_t without_label = 0;

@@ -23,6 +23,9 @@ struct ScoreOptions {
   std::optional<double> flag_share = std::nullopt;
   bool sort = false;     ///< the highest first, equal ones in the file's order
   std::int64_t top = 0;  ///< only so many, sorted; 0: all
+  /// ‘one_per’: of the rows with the same value in this kept column only the highest is listed,
+  /// with `top`. Rows without a value are all different.
+  std::string one_per = {};
   std::size_t sort_memory = SortedLines::kMemory;
 };
 

@@ -7,6 +7,7 @@
 
 #include "sotto/core/check.hpp"
 #include "sotto/core/text.hpp"
+#include "sotto/data/io/csv_source.hpp"
 #include "sotto/task/linear_family.hpp"
 #include "sotto/task/network_family.hpp"
 #include "sotto/task/network_setup.hpp"
@@ -32,7 +33,7 @@ Expected<LossSpec> with_rate(LossSpec loss, const LoadOptions& rows) {
   if (loss.kind != LossKind::kPoisson || std::isfinite(loss.threshold) || !rows.has_schema())
     return loss;
   SOTTO_ASSIGN(const Schema schema, read_schema(rows));
-  if (schema.label != Schema::Label::kNumeric) return loss;
+  SOTTO_TRY(check_label(schema, LabelKind::kReal));
   if (const auto* label = schema.label_column(); label && label->max > 0)
     loss.threshold = label->max;
   return loss;
@@ -240,6 +241,8 @@ Expected<Task> Task::declare_network(const TaskOptions& options) {
     SOTTO_ASSIGN(const Schema schema, read_schema(rows));
     if (!schema.has_units && rows.most_rows > 0) return no_persons();
     facts.unit = schema.unit();
+    facts.schema = schema.text;
+    facts.row_norm_bound = schema.row_norm_bound(/*bias=*/false);
     facts.class_names = schema.class_names();
     if (named.features == 0) features = std::ssize(schema.feature_names());
   }

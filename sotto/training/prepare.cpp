@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sotto/core/dense_limit.hpp"
+#include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/core/option_names.hpp"
@@ -23,6 +24,9 @@ namespace {
 /// Sizes of rows, of clipped gradients and of everything else that is set, for which squares, sums
 /// and the noise's grid are numbers of double, with room to spare. Beyond them a run would fail
 /// after its first charge.
+/// Beyond it a guarantee is hardly one: e^10 is 22,026.
+constexpr double kLittleEpsilon = 10;
+
 constexpr double kSmallest = 1e-60;
 constexpr double kLargest = 1e60;
 
@@ -265,6 +269,13 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
                     "also satisfy it. Choose delta well below 1/n.",
                     options.delta,
                     1 / static_cast<double>(problem.n)));
+  if (run.epsilon_planned > kLittleEpsilon)
+    run.warnings.push_back(
+        fmt::format("epsilon {} promises little: what anybody believes of a unit may become {:.2g} "
+                    "times as likely. Below 1 the promise is strong, above {} hardly one.",
+                    text_up(run.epsilon_planned, 4),
+                    std::exp(std::min(run.epsilon_planned, 700.0)),
+                    kLittleEpsilon));
   SOTTO_TRY(compare_checkpoint(run, problem, options));
   return run;
 }

@@ -1,8 +1,10 @@
 // evaluate from the outside: what is told of each kind of model, and what is not.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -29,6 +31,19 @@ name = "back"
 kind = "label"
 negative = ["NO", ">30"]
 positive = ["<30"]
+)";
+
+constexpr const char* kThreeClasses = R"([file]
+header = true
+[[column]]
+name = "x"
+kind = "numeric"
+min = 0
+max = 10
+[[column]]
+name = "back"
+kind = "label"
+classes = ["NO", ">30", "<30"]
 )";
 
 /// 60 rows, a third of them positive, more of them where x is large.
@@ -197,6 +212,97 @@ TEST_F(Evaluate, MoreClasses) {
   const auto run = sotto({"evaluate", data, model, "--report", dir_.file("page.html")});
   EXPECT_THAT(run.out, HasSubstr("class against all others"));
   EXPECT_THAT(TempDir::read(dir_.file("page.html")), HasSubstr("AUC against all others"));
+}
+
+/// Beside the log loss stands that of the classes' shares, and a model that is worse is told.
+TEST_F(Evaluate, WorseThanTheSharesOfTheClasses) {
+  std::string rows;
+  for (int i = 0; i < 100; ++i)
+    rows += std::to_string(i % 10 < 6 ? 0 : i % 10 < 9 ? 1 : 2) + " 1:1\n";
+  const std::string data = dir_.write("rows.svm", rows);
+  const double shares = -(0.6 * std::log(0.6) + 0.3 * std::log(0.3) + 0.1 * std::log(0.1));
+  const Words kNetwork = {"--loss multinomial --method sgd --dim 1 --classes 0,1,2 --steps"};
+  const auto text = [&](const Words& more) {
+    const std::string model = train(kNetwork + more, data);
+    const auto run = sotto({"evaluate", data, model, "--report", dir_.file("page.html")});
+    EXPECT_EQ(run.code, 0) << run.err;
+    EXPECT_THAT(run.out, HasSubstr(fmt::format("(by chance {:.6f})", shares)));
+    EXPECT_NEAR(evaluated(data, model)["log_loss_by_chance"].get<double>(), shares, 1e-12);
+    return run.err + TempDir::read(dir_.file("page.html"));
+  };
+  // One step far too long.
+  const Words kBad = {"1 --step-size 100 --expected-batch 5"};
+  EXPECT_THAT(text(kBad),
+              AllOf(HasSubstr("the probabilities are worse than none"),
+                    HasSubstr("The probabilities are worse than the classes")));
+  const auto run = sotto(Words{"train --seed 1 -q --overwrite --test", dir_.write("t.svm", rows)} +
+                         kNetwork + kBad + Words{data, dir_.file("model.json")});
+  EXPECT_THAT(run.out, HasSubstr(fmt::format("(by chance {:.6f})", shares)));
+}
+
+/// The loss of training weighs the classes; log losses don't.
+TEST_F(Evaluate, WeightedLossesSaySo) {
+  const std::string model = train({"--class-weight positive=4"});
+  const auto run = sotto({"predict", rows_, model, dir_.file("p")});
+  EXPECT_THAT(run.out,
+              AllOf(HasSubstr("log loss "), HasSubstr("as training weighs the classes: ")));
+  const auto told = json::parse(sotto({"predict --json", rows_, model, dir_.file("p")}).out);
+  EXPECT_GT(
+      std::abs(told["loss"].get<double>() - evaluated(rows_, model)["log_loss"].get<double>()),
+      1e-3);
+}
+
+TEST_F(Evaluate, RowsWithoutLabelsAreForPredict) {
+  const std::string model = train({});
+  const auto run = sotto({"evaluate", dir_.write("new.csv", "x\n1\n"), model});
+  EXPECT_EQ(run.code, 3);
+  EXPECT_THAT(run.err,
+              AllOf(HasSubstr("`predict` takes rows without it"), Not(HasSubstr("Correct"))));
+  const auto refused = sotto({"evaluate", dir_.write("odd.csv", "x,back\none,NO\n"), model});
+  EXPECT_EQ(refused.code, 3);
+  EXPECT_THAT(refused.err, Not(HasSubstr("refusals")));
+}
+
+/// The kind of labels follows from the schema, and a loss that does not fit is told at once.
+TEST_F(Evaluate, TheSchemaSaysWhatLabelsAre) {
+  const std::string three = dir_.write("three.toml", kThreeClasses);
+  for (const std::string& schema : {three, schema_})
+    for (const char* verb : {"data check", "data info"}) {
+      const auto run = sotto({verb, "--schema", schema, rows_});
+      EXPECT_EQ(run.code, 0) << verb << run.err;
+    }
+  const auto poisson = sotto({"train --loss poisson --epsilon 1 --delta 1e-3 --schema",
+                              schema_,
+                              rows_,
+                              dir_.file("none.json")});
+  EXPECT_EQ(poisson.code, 2);
+  EXPECT_THAT(poisson.err, AllOf(HasSubstr("declares two classes"), Not(HasSubstr("poisson:"))));
+}
+
+TEST_F(Evaluate, AHeaderWithAnotherSeparatorOrNone) {
+  const auto says = [&](const std::string& text) {
+    const auto run = sotto({"data check --schema", schema_, dir_.write("odd.csv", text)});
+    EXPECT_EQ(run.code, 3);
+    return run.err;
+  };
+  EXPECT_THAT(says("x;back\n1;NO\n"), HasSubstr("separator = "));
+  EXPECT_THAT(says("1,NO\n2,NO\n"), HasSubstr("header = false"));
+  EXPECT_THAT(says("x,bakc\n1,NO\n"), HasSubstr("Correct the name in the schema"));
+}
+
+TEST_F(Evaluate, SeveralClassesHaveNoThresholds) {
+  const std::string schema = dir_.write("three.toml", kThreeClasses);
+  const auto run = sotto({"train --seed 1 --loss multinomial --epsilon 1 --delta 1e-3 --schema",
+                          schema,
+                          "--test",
+                          dir_.write("test.csv", rows_of_schema()),
+                          rows_,
+                          dir_.file("many.json")});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.err, Not(HasSubstr("other thresholds")));
+  // The radius follows from the schema: one number in [0, 1] and the intercept, three classes.
+  EXPECT_THAT(run.err,
+              HasSubstr(fmt::format("clip_radius {:.6g} (rule)", 1.1 * std::sqrt(2.0 * 2 / 3))));
 }
 
 TEST_F(Evaluate, Regression) {

@@ -84,13 +84,17 @@ TEST_F(ExistingFiles, ARunThatTheJournalHoldsIsPaidForAgainOnlyIfAsked) {
   }
   EXPECT_EQ(journal(), paid) << "nothing is charged";
   dir_.write("rows.svm", small_libsvm());
-  ASSERT_EQ(train({"--epsilon 1 --again"}).code, 0);
+  const auto again = train({"--epsilon 1 --again"});
+  ASSERT_EQ(again.code, 0);
+  EXPECT_THAT(again.err, HasSubstr("model.json.journal now holds 2 runs, epsilon 1."));
   EXPECT_NE(model(), first);
   const auto refused = train({"--epsilon 1"});
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.err,
               AllOf(HasSubstr("already holds 2 runs, epsilon 1."),
-                    HasSubstr("in all if planned together")));
+                    HasSubstr("in all if planned together"),
+                    HasSubstr("if chosen after looking, epsilon <= 2 at delta 2e-05"),
+                    HasSubstr("--overwrite is not enough")));
   EXPECT_EQ(train({"--epsilon 1"}, "another.json").code, 0);
 }
 
@@ -142,8 +146,35 @@ TEST_F(ExistingFiles, SeveralJournalsArePricedTogether) {
   EXPECT_THAT(
       text.out,
       AllOf(HasSubstr("together: epsilon "), HasSubstr("2 runs"), HasSubstr("no guarantee")));
+  EXPECT_THAT(text.out, HasSubstr("for runs chosen after looking: epsilon <= "));
+  EXPECT_NEAR(json["together"]["sum"]["delta"].get<double>(), 2e-5, 1e-18);
+  EXPECT_NEAR(json["together"]["sum"]["epsilon_upper"].get<double>(),
+              json["runs"][0]["epsilon_upper"].get<double>() +
+                  json["runs"][1]["epsilon_upper"].get<double>(),
+              1e-9);
   EXPECT_THAT(sotto({"account --journal", dir_.file("a.json.journal")}).out,
               Not(HasSubstr("together")));
+}
+
+TEST_F(ExistingFiles, AModelIsNoJournal) {
+  ASSERT_EQ(train({"--epsilon 1"}).code, 0);
+  const auto run = sotto({"account --journal", dir_.file("model.json")});
+  EXPECT_EQ(run.code, 2);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("model.json is a model"), HasSubstr("model.json.journal")));
+}
+
+// Large epsilons: the samplers leave no room for all plans at one run's delta.
+TEST_F(ExistingFiles, LargeEpsilonsTogetherHaveAFinitePrice) {
+  std::vector<std::string> journals;
+  for (const char* name : {"a.json", "b.json", "c.json"}) {
+    ASSERT_EQ(train({"--epsilon 17"}, name).code, 0);
+    journals.push_back(dir_.file(std::string(name) + ".journal"));
+  }
+  const auto run = sotto({"account --journal", journals[0], journals[1], journals[2]});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, Not(HasSubstr("epsilon inf")));
+  EXPECT_THAT(run.out, AllOf(HasSubstr("2^-60"), HasSubstr("A larger --delta")));
+  EXPECT_THAT(run.out, HasSubstr("for runs chosen after looking: epsilon <= 51 at delta 3"));
 }
 
 // A shell's pattern may name it twice, and its runs were paid for once.

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -20,7 +21,10 @@ std::vector<std::string> commands_of(const std::string& page) {
   std::vector<std::string> commands;
   std::ifstream file(std::string(SOTTO_SOURCE_DIR) + "/docs/guide/" + page);
   for (std::string line; std::getline(file, line);)
-    if (line.starts_with("$ ")) commands.push_back(line.substr(2));
+    if (!commands.empty() && commands.back().ends_with("\\"))
+      commands.back().replace(commands.back().size() - 1, 1, line);
+    else if (line.starts_with("$ "))
+      commands.push_back(line.substr(2));
   return commands;
 }
 
@@ -44,6 +48,18 @@ void take(const TempDir& dir, const std::string& file) {
   std::filesystem::copy(file, dir.file(std::filesystem::path(file).filename()));
 }
 
+/// The second column, without the header.
+std::set<std::string> patients_in(const std::string& path) {
+  std::set<std::string> patients;
+  std::ifstream file(path);
+  std::string line;
+  for (std::getline(file, line); std::getline(file, line);) {
+    const std::size_t comma = line.find(',');
+    patients.insert(line.substr(comma + 1, line.find(',', comma + 1) - comma - 1));
+  }
+  return patients;
+}
+
 const std::string kExamples = std::string(SOTTO_SOURCE_DIR) + "/examples/";
 
 TEST(Guide, FromAHospitalsTableToTheHundredPatientsAtHighestRisk) {
@@ -57,12 +73,19 @@ TEST(Guide, FromAHospitalsTableToTheHundredPatientsAtHighestRisk) {
   ASSERT_TRUE(std::getline(list, line));
   EXPECT_EQ(line, "encounter_id,patient_nbr,prediction,probability");
   int lines = 0;
+  std::set<std::string> patients;
   for (double before = 1; std::getline(list, line); ++lines) {
+    const std::size_t comma = line.find(',');
+    patients.insert(line.substr(comma + 1, line.find(',', comma + 1) - comma - 1));
     const double risk = std::stod(line.substr(line.rfind(',') + 1));
     EXPECT_LE(risk, before);
     before = risk;
   }
   EXPECT_EQ(lines, 100);
+  EXPECT_EQ(patients.size(), 100u);
+  const auto known = patients_in(dir.file("known.csv"));
+  for (const std::string& patient : patients_in(dir.file("new.csv")))
+    ASSERT_FALSE(known.contains(patient)) << patient << " is on both sides";
 }
 
 TEST(Guide, RealLabels) {

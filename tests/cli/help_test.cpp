@@ -80,6 +80,15 @@ INSTANTIATE_TEST_SUITE_P(
                  "train has no option --epsilom. Did you mean --epsilon?"},
         Mistyped{"option_with_value", "train --detla=1", "Did you mean --delta?"},
         Mistyped{"one_dash", "train -epsilon 1", "Did you mean --epsilon?"},
+        Mistyped{"beginning_of_option", "train --eps 1", "Did you mean --epsilon?"},
+        Mistyped{"batch_size", "train --batch-size 64", "Did you mean --expected-batch?"},
+        Mistyped{"learning_rate", "train --learning-rate 1", "Did you mean --step-size?"},
+        Mistyped{"short_version", "-v", "Did you mean --version?"},
+        Mistyped{"softmax", kPriced + "--loss softmax", "Did you mean 'multinomial'?"},
+        Mistyped{"widths", kNetwork + "--model mpl:32", "Did you mean 'mlp:32'?"},
+        Mistyped{"method_without_dash", kPriced + "--method dpsgd", "Did you mean 'dp-sgd'?"},
+        Mistyped{"help_for_a_method", "help dp-sgd", "`sotto methods dp-sgd` describes it"},
+        Mistyped{"journal_as_argument", "account m.json.journal", "named with --journal FILE"},
         Mistyped{"far_option", "train --magic", "train has no option --magic."},
         // Not that --epsilon is missing.
         Mistyped{"required_option", "calibrate --epsilno 1 --delta 1e-5", "mean --epsilon?"},
@@ -110,6 +119,13 @@ INSTANTIATE_TEST_SUITE_P(
         Mistyped{"study", "reproduce srm-tabel2", "Did you mean 'srm-table2'?"},
         Mistyped{"shell", "completion fihs", "Did you mean 'fish'?"}),
     [](const auto& instance) { return instance.param.name; });
+
+TEST(Help, AfterItsVerb) {
+  const auto run = sotto("train help");
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.out, sotto("help train").out);
+  EXPECT_EQ(sotto("data fetch help").out, sotto("help data fetch").out);
+}
 
 /// The header of a file that has none after all is somebody's row: the nearest of its names is told
 /// by its place.

@@ -1,11 +1,13 @@
 // Scores that people can act on: files without labels, ids, lists and flags.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +47,56 @@ TEST_F(Predictions, AHeaderAndTheFilesOrder) {
   EXPECT_EQ(lines[0], "row,prediction,probability");
   EXPECT_THAT(lines[1], ::testing::StartsWith("1,NO or >30,"));
   EXPECT_THAT(lines[3], ::testing::StartsWith("3,<30,0."));
+}
+
+/// Of a person's stays only the highest is listed; rows without a value are different ones.
+TEST_F(Predictions, OneLinePerPerson) {
+  const std::string rows = dir_.write("more.csv",
+                                      "who,age,stay\np1,90,s1\n\"p,2\",80,s2\np1,95,s3\n,70,s4\n"
+                                      "\"p,2\",20,s5\n,60,s6\np3,10,s7\np4,75,s8\n");
+  const auto stays = [&](const std::string& top) {
+    return column(predicted({"--keep stay,who --one-per who --top", top}, rows), "stay");
+  };
+  EXPECT_THAT(stays("100"), ElementsAre("s3", "s2", "s8", "s4", "s6", "s7"));
+  EXPECT_THAT(stays("3"), ElementsAre("s3", "s2", "s8"));
+  EXPECT_THAT(stays("1"), ElementsAre("s3"));
+  EXPECT_THAT(column(predicted({"--keep stay,who --top 3"}, rows), "stay"),
+              ElementsAre("s3", "s1", "s2"));
+  const auto says = [&](const Words& more) {
+    const auto run = sotto(Words{"predict", rows, model_, file("none.csv")} + more);
+    EXPECT_EQ(run.code, 2) << run.err;
+    return run.err;
+  };
+  EXPECT_THAT(says({"--keep stay --one-per who --top 3"}),
+              AllOf(HasSubstr("not among the kept columns"), HasSubstr("--keep")));
+  EXPECT_THAT(says({"--keep who --one-per who"}), HasSubstr("--one-per goes with --top"));
+  EXPECT_THAT(says({"--keep who --one-per who --top 3 --flag-share 0.1"}),
+              HasSubstr("without --flag-share"));
+}
+
+/// Ten lines of many: what a value's line was dropped for is never needed again. Against a list of
+/// all rows.
+TEST_F(Predictions, OneLinePerPersonOfMany) {
+  std::string text = "who,age,stay\n";
+  for (int i = 0; i < 30'000; ++i)
+    text += fmt::format("p{},{},s{}\n", i * 7919 % 997, (i * 104729 % 10'007) / 101.0, i);
+  const std::string rows = dir_.write("many.csv", text);
+  const std::string all = predicted({"--keep stay,who --sort"}, rows);
+  const auto people = column(all, "who"), stays = column(all, "stay");
+  std::vector<std::string> expected;
+  std::set<std::string> seen;
+  for (std::size_t k = 0; k < people.size() && expected.size() < 200; ++k)
+    if (seen.insert(people[k]).second) expected.push_back(stays[k]);
+  EXPECT_EQ(column(predicted({"--keep stay,who --one-per who --top 200"}, rows), "stay"), expected);
+}
+
+TEST_F(Predictions, DataAndModelMayBeExchanged) {
+  for (const char* verb : {"predict", "evaluate", "recalibrate"}) {
+    const auto run = sotto(Words{verb, model_, rows_} +
+                           (std::string(verb) == "evaluate" ? Words{} : Words{file("none")}));
+    EXPECT_EQ(run.code, 2) << verb;
+    EXPECT_THAT(run.err, HasSubstr("DATA comes before MODEL")) << verb;
+  }
 }
 
 TEST_F(Predictions, KeptColumnsComeFirstAndAreQuoted) {

@@ -17,6 +17,7 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Two features and classes that overlap; a third of the rows are positive.
 std::string overlapping_rows() {
@@ -118,6 +119,24 @@ TEST_F(Recalibrate, TheGuaranteeStaysAndVerifySaysWhatWasDone) {
                     HasSubstr("Its scores were recalibrated on rows that were declared public.")));
   ASSERT_EQ(sotto({"export", dir_.file("model.json"), dir_.file("old.onnx")}).code, 0);
   EXPECT_EQ(TempDir::read(dir_.file("old.onnx")).find("recalibrated"), std::string::npos);
+}
+
+/// It can be made again; a model that was trained is kept whatever is given.
+TEST_F(Recalibrate, ACorrectedModelIsReplacedOnlyIfAsked) {
+  const Words into = {"recalibrate", rows_, dir_.file("model.json"), dir_.file("corrected.json")};
+  ASSERT_EQ(sotto(into).code, 0);
+  const std::string before = TempDir::read(dir_.file("corrected.json"));
+  const auto refused = sotto(into + Words{"--method intercept"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("give --overwrite"), Not(HasSubstr("paid"))));
+  EXPECT_EQ(TempDir::read(dir_.file("corrected.json")), before);
+  EXPECT_EQ(sotto(into + Words{"--method intercept --overwrite"}).code, 0);
+  EXPECT_NE(TempDir::read(dir_.file("corrected.json")), before);
+  ASSERT_EQ(train({}, "other.json").code, 0);
+  const auto kept =
+      sotto({"recalibrate --overwrite", rows_, dir_.file("model.json"), dir_.file("other.json")});
+  EXPECT_EQ(kept.code, 2);
+  EXPECT_THAT(kept.err, HasSubstr("a model as it was trained"));
 }
 
 TEST_F(Recalibrate, RowsThatWereRescaledAreTold) {

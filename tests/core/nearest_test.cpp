@@ -32,6 +32,18 @@ TEST(Nearest, PrefersFewerEditsAndThenTheFirst) {
   EXPECT_EQ(nearest("abcx", {"abxx", "abcx"}), "abcx");
 }
 
+TEST(Nearest, DashesDoNotCount) {
+  EXPECT_EQ(nearest("dpsgd", {"dp-gd", "dp-sgd"}), "dp-sgd");
+  EXPECT_EQ(nearest("dp_sgd", {"dp-gd", "dp-sgd"}), "dp-sgd");
+  EXPECT_EQ(nearest("a_b", {"ab", "a-b"}), "ab") << "then the first";
+}
+
+TEST(Nearest, TheBeginningOfAWord) {
+  EXPECT_EQ(nearest("eps", {"delta", "epsilon"}), "epsilon");
+  EXPECT_EQ(nearest("ep", {"delta", "epsilon"}), std::nullopt);
+  EXPECT_EQ(nearest("del", {"deli", "delta"}), "deli") << "near comes first";
+}
+
 TEST(Nearest, CostsLittleForAWordOfAnyLength) {
   EXPECT_EQ(nearest(std::string(100'000'000, 'a'), kVerbs), std::nullopt);
 }

@@ -67,17 +67,47 @@ const std::set<std::string> kWithCheckpoints = {"auto",
                                                 "sgd",
                                                 "storm"};
 
+/// The digests are older than the clip radius that networks on tables with bounds have by default.
+/// `auto` has no such option: its digests are of the new one.
+bool has_old_clip(const Line& line) {
+  static const std::set<std::string> kOther = {"auto", "gd", "sgd", "storm"};
+  return line.table->name.starts_with("persons_network") && !kOther.contains(line.method->method);
+}
+
+std::vector<std::string> command_of(const Line& line) {
+  auto words = command(line, kWithCheckpoints.contains(line.method->method));
+  if (has_old_clip(line)) words.insert(words.begin() + 1, {"--clip-radius", "0.3"});
+  return words;
+}
+
+/// A record as it was without --clip-radius, the value being that of the old rule.
+void take_clip_away(json& record) {
+  auto& words = record["command"];
+  const auto option = std::find(words.begin(), words.end(), "--clip-radius");
+  words.erase(option, option + 2);
+  for (json& setting : record["settings"])
+    if (setting["name"] == "clip_radius") setting["origin"] = "rule";
+}
+
 /// What a seeded run leaves behind, without what names the compiler and its libraries.
 json digests_of(const Line& line) {
-  World world =
-      run_world(*line.table->files(line.unit),
-                sotto_program(command(line, kWithCheckpoints.contains(line.method->method))));
+  World world = run_world(*line.table->files(line.unit), sotto_program(command_of(line)));
   EXPECT_EQ(world.exit_code, 0) << name_of(line) << ": " << world.artifacts["stderr"];
   json record = json::parse(world.artifacts.at("record"));
   record.erase("versions");
   // The digests are older than the intercept that linear models have unless told otherwise.
   auto& words = record["command"];
   words.erase(std::remove(words.begin(), words.end(), "--no-bias"), words.end());
+  if (has_old_clip(line)) take_clip_away(record);
+  // They are older than the warning of an epsilon that promises little.
+  json& warnings = record["warnings"];
+  warnings.erase(std::remove_if(warnings.begin(),
+                                warnings.end(),
+                                [](const json& warning) {
+                                  return warning.get<std::string>().find("promises little") !=
+                                         std::string::npos;
+                                }),
+                 warnings.end());
   world.artifacts["record"] = record.dump();
   json digests = json::object();
   for (const char* artifact : {"model", "record", "journal"})

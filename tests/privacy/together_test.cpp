@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <random>
+#include <vector>
 
 #include "sotto/privacy/accountant/gaussian.hpp"
 #include "tests/support/journals.hpp"
@@ -158,6 +161,120 @@ TEST(Together, ARunThatReleasedNothingIsFree) {
   EXPECT_EQ(total->paid, 0);
   EXPECT_EQ(total->epsilon, 0);
   for (const double each : testing::prices(dir.file("m.journal"))) EXPECT_EQ(each, 0);
+}
+
+// Plans whose noise samplers use up delta where all are composed: each alone has a price, so that
+// all of them have one, the sum at parts of delta.
+TEST(Together, WhereSamplersUseUpDeltaPricesAreAdded) {
+  JournalRun run = planned(gaussians(1, 0.6), 1e-5);  // epsilon 8.3
+  run.promise.samples = 1'000'000;
+  const double alone = *price(run, 1e-5 / 3);
+  ASSERT_TRUE(std::isfinite(alone));
+  const CanonicalEvent all = gaussians(3, 0.6);
+  ASSERT_FALSE(std::isfinite(*epsilon_with_samples(all, 3'000'000, 1e-5, gaussian_accountant())));
+  const auto total = price_together({run, run, run});
+  ASSERT_TRUE(total) << total.error().message;
+  EXPECT_EQ(total->delta, 1e-5);
+  EXPECT_TRUE(total->samplers_limit);
+  EXPECT_NEAR(total->epsilon, 3 * alone, 1e-6);
+  EXPECT_GE(total->epsilon, 3 * alone);
+  const auto larger = price_together({run, run, run}, 1e-3);
+  EXPECT_FALSE(larger->samplers_limit);
+  EXPECT_LT(larger->epsilon, total->epsilon);
+}
+
+/// Whatever plans and deltas: no worse than the runs' own prices where these hold.
+TEST(Together, IsNeverWorseThanTheSum) {
+  for (const double z : {0.5, 0.7, 1.0, 4.0})
+    for (const std::int64_t samples : {1LL, 100'000LL, 20'000'000LL}) {
+      JournalRun first = planned(gaussians(1, z), 1e-5),
+                 second = planned(gaussians(2, 2 * z), 3e-6);
+      first.promise.samples = second.promise.samples = samples;
+      const auto total = price_together({first, second, filtered(0.5, 1e-6)}, 1.4001e-5);
+      ASSERT_TRUE(total) << total.error().message;
+      EXPECT_NEAR(total->sum.delta, 1.4e-5, 1e-18);
+      EXPECT_GE(total->sum.delta, 1.4e-5);
+      EXPECT_EQ(total->sum.epsilon, *price(first, 1e-5) + *price(second, 3e-6) + 0.5);
+      EXPECT_LE(total->epsilon, total->sum.epsilon) << z << " " << samples;
+    }
+}
+
+/// If nothing finite holds at the largest delta, it is told at the sum of all of them.
+TEST(Together, TheSumHoldsWhereNothingElseDoes) {
+  JournalRun run = planned(gaussians(1, 0.35), 1e-5);
+  double largest = 1;
+  while (std::isfinite(*epsilon_with_samples(
+      gaussians(1, 0.35), static_cast<std::int64_t>(2 * largest), 1e-5, gaussian_accountant())))
+    largest *= 2;
+  run.promise.samples = static_cast<std::int64_t>(largest);
+  const auto total = price_together({run, run});
+  ASSERT_TRUE(total);
+  EXPECT_TRUE(std::isfinite(total->epsilon));
+  EXPECT_EQ(total->epsilon, total->sum.epsilon);
+  EXPECT_EQ(total->delta, total->sum.delta);
+}
+
+/// What two runs may cost: (epsilon, delta) mechanisms that show the record with probability delta,
+/// and else tell it apart by exactly e^epsilon. All of it shows with 1 - (1 - delta)^2, so that no
+/// smaller delta holds at any finite epsilon: not the largest of both.
+TEST(Together, TheSumAtTheLargestDeltaWouldBeRefuted) {
+  const double delta = 1e-3;
+  const double shown = 1 - (1 - delta) * (1 - delta);
+  const auto total = price_together({filtered(1, delta), filtered(1, delta)});
+  ASSERT_TRUE(total);
+  EXPECT_GE(total->sum.delta, shown);
+  EXPECT_GE(total->delta, shown);
+  const double broken_twin = delta;  // std::max instead of the sum
+  EXPECT_LT(broken_twin, shown);
+}
+
+/// Somebody who looks after each run, and stops at the first whose composed price the privacy loss
+/// exceeds. Of the same runs planned in advance the price holds, each number of them alone.
+struct Looker {
+  double planned = 0;  ///< the largest delta of a fixed number of runs, at their composed price
+  double looking = 0;  ///< the delta at the price of what was run when she stopped
+};
+Looker look(double z, double delta, int most) {
+  std::vector<double> prices;
+  for (int k = 1; k <= most; ++k)
+    prices.push_back(*gaussian_accountant().epsilon_upper(gaussians(k, z), delta));
+  constexpr int kTrials = 100'000;
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> noise;
+  Looker looker;
+  std::vector<double> fixed(prices.size());
+  const double mean = 1 / (2 * z * z);  // of the loss, whose variance is twice that
+  for (int trial = 0; trial < kTrials; ++trial) {
+    double loss = 0;
+    bool stopped = false;
+    for (std::size_t k = 0; k < prices.size(); ++k) {
+      loss += mean + noise(random) / z;
+      const double beyond = std::max(0.0, 1 - std::exp(prices[k] - loss));
+      fixed[k] += beyond / kTrials;
+      if (!stopped && beyond > 0.3) {
+        looker.looking += beyond / kTrials;
+        stopped = true;
+      }
+    }
+  }
+  looker.planned = *std::max_element(fixed.begin(), fixed.end());
+  return looker;
+}
+
+/// The broken twin: the joint price of the runs that there are, for runs chosen after looking. For
+/// those the sum holds.
+TEST(Together, TheJointPriceDoesNotHoldForRunsChosenAfterLooking) {
+  const double z = 4, delta = 0.02;
+  const Looker looker = look(z, delta, 64);
+  const double error = 4 * std::sqrt(delta / 100'000);
+  EXPECT_LT(looker.planned, delta + error);
+  EXPECT_GT(looker.looking, 1.5 * delta) << "whoever claimed the joint price would be wrong";
+  const JournalRun run = planned(gaussians(1, z), delta);
+  const auto two = price_together({run, run});
+  ASSERT_TRUE(two);
+  EXPECT_LT(two->epsilon, two->sum.epsilon);
+  EXPECT_EQ(two->sum.epsilon, 2 * *price(run, delta));
+  EXPECT_EQ(two->sum.delta, 2 * delta);
 }
 
 }  // namespace

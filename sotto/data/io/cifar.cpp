@@ -91,7 +91,7 @@ Expected<Dataset> read_cifar(const std::string& path, CifarKind kind, const Read
     SOTTO_TRY(read_matrix(file, size / record, record, kPixels, decode, builder, found));
     refusals.append(std::move(found));
   }
-  SOTTO_TRY(refusals.settle(options.misfits, options.scoring()));
+  SOTTO_TRY(refusals.settle(options.misfits, options.purpose));
   if (builder.labels().empty()) builder.add_null_unit(label_of.null_label());
   SOTTO_ASSIGN(data.class_names, label_of.finish(builder.labels(), data.notes));
   data.table = std::move(builder).finish();

@@ -91,6 +91,29 @@ std::string place_of_nearest(const std::string& name, const std::vector<std::str
   return fmt::format(", but column {} of it has nearly that name", place + 1);
 }
 
+/// What to do about a header that lacks this column.
+std::string remedy_for_missing(const Schema::Column& column,
+                               const std::vector<std::string>& names,
+                               const Schema& schema,
+                               ReadFor purpose) {
+  const bool knows_one = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return std::any_of(schema.columns.begin(), schema.columns.end(), [&](const auto& each) {
+      return each.name == name;
+    });
+  });
+  if (!knows_one)
+    return names.size() == 1 ? "The first line is one field: is the separator another one? Say so "
+                               "under [file] of "
+                               "the schema, separator = \";\"."
+                             : "The first line has none of the schema's columns: if the file has "
+                               "no header, say so "
+                               "under [file] of the schema, header = false.";
+  if (column.kind == Schema::Kind::kLabel && purpose == ReadFor::kEvaluation)
+    return "It is the label, without which nothing can be evaluated: `predict` takes rows without "
+           "it.";
+  return "Correct the name in the schema, or header and separator under [file].";
+}
+
 /// `header`: where the names stand, for messages.
 Expected<CsvColumns> match_columns(const std::vector<std::string>& names,
                                    const std::string& header,
@@ -108,11 +131,10 @@ Expected<CsvColumns> match_columns(const std::vector<std::string>& names,
       continue;
     }
     if (place == names.end())
-      return bad(
-          fmt::format("the header has no column '{}', which the schema declares{}. Correct the "
-                      "name in the schema, or header and separator under [file].",
-                      column.name,
-                      place_of_nearest(column.name, names)));
+      return bad(fmt::format("the header has no column '{}', which the schema declares{}. {}",
+                             column.name,
+                             place_of_nearest(column.name, names),
+                             remedy_for_missing(column, names, schema, purpose)));
     if (std::find(place + 1, names.end(), column.name) != names.end())
       return bad(fmt::format("the header names column '{}' twice.", column.name));
     columns.fields.push_back(static_cast<std::size_t>(place - names.begin()));
@@ -158,18 +180,20 @@ Expected<void> find_kept(const std::vector<std::string>& names,
   return {};
 }
 
-Expected<void> check_label(const Schema& schema, const ReadOptions& options) {
+}  // namespace
+
+Expected<void> check_label(const Schema& schema, LabelKind labels) {
   using Label = Schema::Label;
-  const bool fits = options.labels == LabelKind::kBinary ? schema.label == Label::kTwoClasses
-                    : options.labels == LabelKind::kReal ? schema.label == Label::kNumeric
-                                                         : schema.label != Label::kNumeric;
+  const bool fits = labels == LabelKind::kBinary ? schema.label == Label::kTwoClasses
+                    : labels == LabelKind::kReal ? schema.label == Label::kNumeric
+                                                 : schema.label != Label::kNumeric;
   if (fits) return {};
   const char* declares = schema.label == Label::kTwoClasses ? "two classes"
                          : schema.label == Label::kClasses  ? "several classes"
                                                             : "a numeric label";
-  const char* needs = options.labels == LabelKind::kBinary ? "two (positive and negative)"
-                      : options.labels == LabelKind::kReal ? "a numeric label (min and max)"
-                                                           : "classes";
+  const char* needs = labels == LabelKind::kBinary ? "two (positive and negative)"
+                      : labels == LabelKind::kReal ? "a numeric label (min and max)"
+                                                   : "classes";
   const char* remedy = schema.label == Label::kTwoClasses ? "logistic"
                        : schema.label == Label::kClasses  ? "multinomial"
                                                           : "squared, huber, or poisson for counts";
@@ -181,8 +205,6 @@ Expected<void> check_label(const Schema& schema, const ReadOptions& options) {
                           remedy));
 }
 
-}  // namespace
-
 CsvSource::CsvSource(InputFile file, Schema schema, const ReadOptions& options)
     : schema_(std::move(schema)),
       options_(options),
@@ -193,7 +215,7 @@ Expected<std::unique_ptr<CsvSource>> CsvSource::open(const std::string& path,
                                                      Schema schema,
                                                      const ReadOptions& options) {
   SOTTO_TRY(check_options(options));
-  SOTTO_TRY(check_label(schema, options));
+  SOTTO_TRY(check_label(schema, options.labels));
   if (options.most_rows > 0 && !schema.has_units) return no_persons();
   if (!options.classes.empty())
     return fail(ErrorKind::kUsage,

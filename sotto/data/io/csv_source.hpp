@@ -21,6 +21,9 @@ struct CsvColumns {
   std::vector<std::string> unknown;  ///< columns that the schema does not declare
 };
 
+/// kUsage, with a loss that fits, if labels of this kind can't be made of the schema's.
+Expected<void> check_label(const Schema& schema, LabelKind labels);
+
 /// A CSV file with its header read, before its first row: what those who read it whole and those
 /// who read it in blocks have in common.
 class CsvSource {

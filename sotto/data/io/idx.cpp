@@ -96,7 +96,7 @@ Expected<Dataset> read_idx(const std::string& images_path,
       };
   Refusals refusals(labels_path, options.shown_refusals);  // pixels always fit
   SOTTO_TRY(read_matrix(images, rows, pixels, pixels, decode, builder, refusals));
-  SOTTO_TRY(refusals.settle(options.misfits, options.scoring()));
+  SOTTO_TRY(refusals.settle(options.misfits, options.purpose));
   if (rows == 0) builder.add_null_unit(label_of.null_label());
   SOTTO_ASSIGN(data.class_names, label_of.finish(builder.labels(), data.notes));
   data.table = std::move(builder).finish();

@@ -213,7 +213,7 @@ Expected<Dataset> read_npy(const std::string& features_path,
       };
   Refusals refusals(features_path, options.shown_refusals);
   SOTTO_TRY(read_matrix(file, rows, dim * type.bytes, dim, decode, builder, refusals));
-  SOTTO_TRY(refusals.settle(options.misfits, options.scoring()));
+  SOTTO_TRY(refusals.settle(options.misfits, options.purpose));
   if (rows == 0) builder.add_null_unit(label_of.null_label());
   Dataset data;
   SOTTO_ASSIGN(data.class_names, label_of.finish(builder.labels(), data.notes));

@@ -70,7 +70,7 @@ Expected<void> read_rows(LineBatches& source,
     if (!more) break;
     read_batch(source, format, line, refusals, builder);
   }
-  SOTTO_TRY(refusals.settle(options.misfits, options.scoring()));
+  SOTTO_TRY(refusals.settle(options.misfits, options.purpose));
   if (!builder.labels().empty()) return {};
   if (options.misfits == Misfits::kRefuse) return no_rows(source.path());
   builder.add_null_unit(format.null_label);

@@ -34,6 +34,9 @@ struct PublicProblem {
   bool linear_rows = false;
   /// A network: no bound on gradients follows from the rows, and training starts at `start`.
   bool network = false;
+  /// Of a network on rows with a declared bound: the norm of the longest row's gradient where all
+  /// outputs are equal, for clip radii (NetworkFamily). 0: nothing public tells it.
+  double network_slope = 0;
   /// Every unit's Hessian is positive semidefinite at every point; this is proven.
   bool convex() const { return !network && loss.proven && loss.inf_second >= 0; }
   /// What every engine of such a model offers.
