@@ -267,8 +267,8 @@ TEST_F(Evaluate, RowsWithoutLabelsAreForPredict) {
 TEST_F(Evaluate, TheSchemaSaysWhatLabelsAre) {
   const std::string three = dir_.write("three.toml", kThreeClasses);
   for (const std::string& schema : {three, schema_})
-    for (const char* verb : {"data check", "data info"}) {
-      const auto run = sotto({verb, "--schema", schema, rows_});
+    for (const std::string verb : {"check", "info"}) {
+      const auto run = sotto({"data", verb, "--schema", schema, rows_});
       EXPECT_EQ(run.code, 0) << verb << run.err;
     }
   const auto poisson = sotto({"train --loss poisson --epsilon 1 --delta 1e-3 --schema",

@@ -78,8 +78,9 @@ TEST_F(Predictions, OneLinePerPerson) {
 /// all rows.
 TEST_F(Predictions, OneLinePerPersonOfMany) {
   std::string text = "who,age,stay\n";
-  for (int i = 0; i < 30'000; ++i)
-    text += fmt::format("p{},{},s{}\n", i * 7919 % 997, (i * 104729 % 10'007) / 101.0, i);
+  for (std::int64_t i = 0; i < 30'000; ++i)
+    text += fmt::format(
+        "p{},{},s{}\n", i * 7919 % 997, static_cast<double>(i * 104729 % 10'007) / 101, i);
   const std::string rows = dir_.write("many.csv", text);
   const std::string all = predicted({"--keep stay,who --sort"}, rows);
   const auto people = column(all, "who"), stays = column(all, "stay");

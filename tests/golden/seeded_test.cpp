@@ -70,12 +70,12 @@ const std::set<std::string> kWithCheckpoints = {"auto",
 /// The digests are older than the clip radius that networks on tables with bounds have by default.
 /// `auto` has no such option: its digests are of the new one.
 bool has_old_clip(const Line& line) {
-  static const std::set<std::string> kOther = {"auto", "gd", "sgd", "storm"};
+  static const std::set<std::string> kOther = {"auto", "storm"};
   return line.table->name.starts_with("persons_network") && !kOther.contains(line.method->method);
 }
 
-std::vector<std::string> command_of(const Line& line) {
-  auto words = command(line, kWithCheckpoints.contains(line.method->method));
+Words command_of(const Line& line) {
+  Words words = command(line, kWithCheckpoints.contains(line.method->method));
   if (has_old_clip(line)) words.insert(words.begin() + 1, {"--clip-radius", "0.3"});
   return words;
 }

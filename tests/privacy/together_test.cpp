@@ -194,7 +194,10 @@ TEST(Together, IsNeverWorseThanTheSum) {
       ASSERT_TRUE(total) << total.error().message;
       EXPECT_NEAR(total->sum.delta, 1.4e-5, 1e-18);
       EXPECT_GE(total->sum.delta, 1.4e-5);
-      EXPECT_EQ(total->sum.epsilon, *price(first, 1e-5) + *price(second, 3e-6) + 0.5);
+      // Rounded up where the sum is not exact.
+      const double sum = *price(first, 1e-5) + *price(second, 3e-6) + 0.5;
+      EXPECT_GE(total->sum.epsilon, sum);
+      EXPECT_LE(total->sum.epsilon, sum * (1 + 1e-15));
       EXPECT_LE(total->epsilon, total->sum.epsilon) << z << " " << samples;
     }
 }
