@@ -132,7 +132,7 @@ TEST_F(Recalibrate, RowsThatWereRescaledAreTold) {
 
 TEST_F(Recalibrate, RefusesByNameAndWritesNothing) {
   const std::string out = dir_.file("new.json");
-  ASSERT_EQ(train({}, "unbiased.json").code, 0);
+  ASSERT_EQ(train({"--no-bias"}, "unbiased.json").code, 0);
   const auto unbiased = sotto({"recalibrate", rows_, dir_.file("unbiased.json"), out});
   EXPECT_EQ(unbiased.code, 2);
   EXPECT_THAT(unbiased.err, HasSubstr("Train with --bias"));
