@@ -125,7 +125,7 @@ TEST(NetworkEngine, FeaturesKeepEverythingOfTheNetworkBehindThem) {
   NetworkSpec expected = spec;
   expected.input = {7, 1, 1};
   expected.mean = expected.deviation = {};
-  expected.layers = {spec.layers[2], spec.layers[3]};
+  expected.layers = {spec.layers[3]};
   EXPECT_EQ(features->rest, expected);
 
   spec.loss = NetworkLoss::kLogistic;
