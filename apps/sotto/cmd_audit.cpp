@@ -62,10 +62,7 @@ Expected<AuditedNetwork> audited_network(const TaskOptions& task) {
   SOTTO_ASSIGN(audited.spec,
                fitted_network(
                    network, named, features > 0 ? features : kFeatures, regression ? 0 : classes));
-  if (!task.class_weights.empty()) {
-    SOTTO_ASSIGN(audited.spec.class_weights,
-                 weights_by_class(task.class_weights, class_count(audited.spec), Dataset{}));
-  }
+  SOTTO_TRY(weigh_classes(audited.spec, task.class_weights, Dataset{}));
   SOTTO_ASSIGN(StartWeights start, start_weights(audited.spec, network));
   audited.weights = std::move(start.all);
   return audited;
@@ -99,8 +96,13 @@ Expected<MethodAuditOptions> read_options(const Arguments& arguments) {
     options.network = std::make_shared<const AuditedNetwork>(std::move(network));
     return options;
   }
-  SOTTO_ASSIGN(const auto weights, weights_by_class(task.class_weights, 2, Dataset{}));
-  options.class_weights = {weights[0], weights[1]};
+  if (task.loss.kind != LossKind::kLogistic)
+    return fail(ErrorKind::kUsage,
+                fmt::format("--loss {}: without --one-run a linear model is audited with the "
+                            "logistic loss. Leave --loss out, or audit a run of yours.",
+                            arguments.one_run.loss));
+  SOTTO_TRY(weigh_classes(task.loss, task.class_weights, Dataset{}));
+  options.class_weights = task.loss.weights;
   return options;
 }
 
@@ -118,7 +120,7 @@ std::string describe(const MethodAuditOptions& options, const PreparedRun& run) 
     text += fmt::format(" {} {}", setting.name, setting.value);
   if (const auto& [negative, positive] = options.class_weights;
       options.class_weights != ClassWeights{})
-    text += fmt::format(" class weights {},{}", negative, positive);
+    text += fmt::format(" heavy canary of class weights {},{}", negative, positive);
   if (options.network)
     text += fmt::format(" network {} weights {}",
                         sha256(to_text(options.network->spec)),
@@ -342,7 +344,10 @@ rows, where the schema declares persons (the made-up data sets above have one ro
   sotto audit --one-run --journal audit.journal --canaries 100 --epsilon 8 --delta 1e-6 --dim 123 --row-norm 3.74 a9a.gz
   sotto audit --one-run --journal audit.journal --method dp-sgd --model mnist-cnn4 --epsilon 8 --delta 1e-5 images.gz,labels.gz)");
   return [a, verb]() -> Expected<int> {
-    if (a->in_one_run) SOTTO_TRY(check_one_run_takes(verb->values()));
+    if (a->in_one_run)
+      SOTTO_TRY(check_one_run_takes(verb->values()));
+    else
+      SOTTO_TRY(a->one_run.check_none_given(*verb));
     return run_audit(*a);
   };
 }
