@@ -130,7 +130,9 @@ std::string weights_text(const Shown& shown) {
                         c > 0 ? ", " : "",
                         c < shown.classes.size() ? shown.classes[c] : std::to_string(c),
                         shown.class_weights[c]);
-  return text.empty() ? text : text + ": probabilities are those of rows so weighted";
+  if (text.empty()) return text;
+  return text + (shown.model.recalibrated ? ": in training; probabilities are recalibrated"
+                                          : ": probabilities are those of rows so weighted");
 }
 
 std::size_t count_shown(const Arguments& arguments, const Shown& shown, std::size_t otherwise) {
