@@ -193,7 +193,7 @@ TEST_F(Labels, ClassWeightsThatFitNothingAreRefusedByName) {
 TEST_F(Labels, WeightsOfALossAreUsedOrRefused) {
   const Words with = "--epsilon 1 --delta 1e-4 -q --method dp-gd --steps 5";
   const std::string kind = schema("kind");
-  const Words weighted = {"--loss", "logistic weighted 1,50"};
+  const Words weighted = {"--loss", std::string("logistic weighted 1,50")};
   ASSERT_EQ(train(with + weighted + Words{"--schema", kind}).code, 0);
   EXPECT_EQ(model().loss.weights, (ClassWeights{1, 50}));
   const std::string network = dir_.write("net.toml",
