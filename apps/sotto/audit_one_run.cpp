@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -19,19 +20,38 @@
 namespace sotto::app {
 
 void OneRunArguments::add_to(Verb& verb) {
+  const std::size_t before = verb.values().size();
   data.add_rows(verb, "DATA", data_path, "training data, with --one-run only");
   verb.add_output("--journal", train.journal_path, "where the charges of this training are written")
       .group("One run");
   verb.add_option("--canaries", options.canaries, "how many, each inserted by a fair coin")
       .show_default()
       .group("One run");
-  verb.add_word("--loss", loss, "as in train").show_default().group("One run");
+  verb.add_word("--loss",
+                loss,
+                "as in train; without --one-run logistic, multinomial, or a network's squared")
+      .show_default()
+      .group("One run");
   verb.add_list("--class-weight", class_weights, "as in train; also without --one-run")
       .type_name("CLASS=W")
       .group("One run");
   verb.add_word("--regularizer", regularizer, "as in train").show_default().group("One run");
   data.add_to(verb);
   data.add_most_rows(verb);
+  const auto all = verb.values();
+  for (std::size_t k = before; k < all.size(); ++k)
+    if (all[k].name != "loss" && all[k].name != "class-weight") of_training.push_back(all[k].name);
+}
+
+Expected<void> OneRunArguments::check_none_given(const Verb& verb) const {
+  for (const auto& value : verb.values())
+    if (value.typed &&
+        std::find(of_training.begin(), of_training.end(), value.name) != of_training.end())
+      return fail(ErrorKind::kUsage,
+                  fmt::format("--{} belongs to a training on your rows, with --one-run. Without it "
+                              "audit makes its own data: leave the option out.",
+                              value.name));
+  return {};
 }
 
 namespace {
@@ -42,7 +62,7 @@ constexpr const char* kNotCovered =
     "of that model, but what is said here is more than the model: it is for the data's owner "
     "alone.";
 
-Expected<Task> audited_task(const OneRunArguments& arguments) {
+Expected<TaskOptions> task_options(const OneRunArguments& arguments) {
   TaskOptions options;
   SOTTO_ASSIGN(options.rows, arguments.data.load_options(arguments.data_path));
   SOTTO_ASSIGN(options.network, arguments.network.options());
@@ -52,7 +72,7 @@ Expected<Task> audited_task(const OneRunArguments& arguments) {
   SOTTO_ASSIGN(options.relation, parse_relation(arguments.neighbours));
   SOTTO_ASSIGN(const MethodInfo* method, find_method(arguments.train.method));
   options.is_private = method->is_private;
-  return Task::open(options);
+  return options;
 }
 
 }  // namespace
@@ -65,11 +85,12 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
     return fail(ErrorKind::kUsage,
                 "audit --one-run trains on your rows, which is charged: give --journal FILE.");
   if (!arguments.report_path.empty()) SOTTO_TRY(check_writable(arguments.report_path));
-  SOTTO_ASSIGN(Task task, audited_task(arguments));
+  SOTTO_ASSIGN(const TaskOptions options, task_options(arguments));
+  SOTTO_ASSIGN(Task task, Task::open(options));
   SOTTO_TRY(check_row_bound(task, arguments.train));  // what `train` refuses is not audited
   const PublicProblem& problem = task.problem();
   SOTTO_ASSIGN(const Engine* engine, task.engine());
-  const bool is_network = problem.network;
+  const std::string& network = options.network.model;  // also named by the loss multinomial
 
   // A journal beside a model must hold what the model knows of it, as for `train`.
   TrainOptions train = arguments.train;
@@ -98,7 +119,7 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
   if (arguments.json) {
     print_json(
         nlohmann::json({{"method", arguments.train.method},
-                        {"model", is_network ? arguments.network.model : "linear"},
+                        {"model", network.empty() ? "linear" : network},
                         {"claimed", {{"epsilon", claimed}, {"delta", arguments.train.delta}}},
                         {"lower_bound", report.guess.lower_bound},
                         {"confidence", arguments.options.confidence},
@@ -115,7 +136,7 @@ Expected<int> audit_one_run(const OneRunArguments& arguments) {
     tell("NOT private: {}\n", kNotCovered);
     tell("{}{}: {} (claimed epsilon {} at delta {}, zero-out)\n",
          arguments.train.method,
-         is_network ? " on " + arguments.network.model : "",
+         network.empty() ? "" : " on " + network,
          verdict,
          text_up(claimed, 4),
          text_up(arguments.train.delta));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "data_options.hpp"
 #include "network_arguments.hpp"
@@ -24,8 +25,11 @@ struct OneRunArguments {
   TrainOptions train;
   bool json = false;
   bool quiet = false;
+  std::vector<std::string> of_training;  ///< options that audits on made-up data don't have
 
   void add_to(Verb& verb);
+  /// kUsage if one of the options that only a training has is on the command line.
+  Expected<void> check_none_given(const Verb& verb) const;
 };
 
 /// Loads, trains once with canaries, guesses and prints; the exit code.

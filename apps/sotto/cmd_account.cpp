@@ -29,7 +29,7 @@
 namespace sotto::app {
 namespace {
 
-struct Arguments {
+struct AccountArguments {
   std::string event;
   std::string neighbours;
   std::vector<std::string> journals;
@@ -54,7 +54,7 @@ struct Priced {
 
 Expected<Priced> price(const Accountant& accountant,
                        const CanonicalEvent& event,
-                       const Arguments& arguments) {
+                       const AccountArguments& arguments) {
   const auto begin = std::chrono::steady_clock::now();
   SOTTO_ASSIGN(const Interval interval,
                arguments.delta ? accountant.epsilon(event, *arguments.delta)
@@ -63,7 +63,8 @@ Expected<Priced> price(const Accountant& accountant,
   return Priced{std::string(accountant.name()), interval, time.count()};
 }
 
-Expected<std::vector<Priced>> price_all(const CanonicalEvent& event, const Arguments& arguments) {
+Expected<std::vector<Priced>> price_all(const CanonicalEvent& event,
+                                        const AccountArguments& arguments) {
   std::vector<Priced> answers;
   if (arguments.accountant == "all") {
     for (const Accountant* accountant : accountants()) {
@@ -86,7 +87,7 @@ Expected<std::vector<Priced>> price_all(const CanonicalEvent& event, const Argum
 }
 
 void print_answers(const Event& event,
-                   const Arguments& arguments,
+                   const AccountArguments& arguments,
                    const std::vector<Priced>& answers) {
   const std::string unknown = arguments.delta ? "epsilon" : "delta";
   if (arguments.json) {
@@ -145,7 +146,9 @@ void print_together(const Expected<TogetherPrice>& together) {
 }
 
 /// One run: a line, or an object of the list.
-Expected<void> price_run(const JournalRun& run, const Arguments& arguments, nlohmann::json& list) {
+Expected<void> price_run(const JournalRun& run,
+                         const AccountArguments& arguments,
+                         nlohmann::json& list) {
   SOTTO_ASSIGN(const CanonicalEvent event, canonical(Event::compose(run.charged)));
   const Promise& promise = run.promise;
   const double delta = arguments.delta.value_or(promise.budget.delta);
@@ -204,7 +207,7 @@ Expected<void> check_journals_differ(const std::vector<std::string>& journals) {
   return {};
 }
 
-Expected<int> account_journals(const Arguments& arguments) {
+Expected<int> account_journals(const AccountArguments& arguments) {
   SOTTO_TRY(check_journals_differ(arguments.journals));
   SOTTO_ASSIGN(const std::string key, read_journal_key(arguments.journal_key));
   std::vector<JournalRun> all;
@@ -233,7 +236,7 @@ Expected<int> account_journals(const Arguments& arguments) {
   return kSuccess;
 }
 
-Expected<int> formula(const Arguments& arguments) {
+Expected<int> formula(const AccountArguments& arguments) {
   study::FormulaInputs inputs = arguments.inputs;
   if (!arguments.delta || !arguments.epsilon)
     return fail(
@@ -249,7 +252,7 @@ Expected<int> formula(const Arguments& arguments) {
   return account_formula(arguments.formula, inputs, arguments.json);
 }
 
-Expected<int> account(const Arguments& arguments) {
+Expected<int> account(const AccountArguments& arguments) {
   if (!arguments.journals.empty()) return account_journals(arguments);
   if (!arguments.formula.empty()) return formula(arguments);
   if (arguments.event.empty())
@@ -286,7 +289,7 @@ Expected<int> account(const Arguments& arguments) {
 Action add_account(Verb& app) {
   auto* verb =
       app.add_subcommand("account", "what a release costs: epsilon at delta, or delta at epsilon");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<AccountArguments>();
   verb->add_word(
       "--event",
       arguments->event,

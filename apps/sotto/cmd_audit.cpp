@@ -29,7 +29,7 @@
 namespace sotto::app {
 namespace {
 
-struct Arguments {
+struct AuditArguments {
   OneRunArguments one_run;
   bool in_one_run = false;
   MethodArguments method;
@@ -62,16 +62,13 @@ Expected<AuditedNetwork> audited_network(const TaskOptions& task) {
   SOTTO_ASSIGN(audited.spec,
                fitted_network(
                    network, named, features > 0 ? features : kFeatures, regression ? 0 : classes));
-  if (!task.class_weights.empty()) {
-    SOTTO_ASSIGN(audited.spec.class_weights,
-                 weights_by_class(task.class_weights, class_count(audited.spec), Dataset{}));
-  }
+  SOTTO_TRY(weigh_classes(audited.spec, task.class_weights, Dataset{}));
   SOTTO_ASSIGN(StartWeights start, start_weights(audited.spec, network));
   audited.weights = std::move(start.all);
   return audited;
 }
 
-Expected<MethodAuditOptions> read_options(const Arguments& arguments) {
+Expected<MethodAuditOptions> read_options(const AuditArguments& arguments) {
   if (!arguments.epsilon || !arguments.delta)
     return fail(
         ErrorKind::kUsage,
@@ -99,8 +96,13 @@ Expected<MethodAuditOptions> read_options(const Arguments& arguments) {
     options.network = std::make_shared<const AuditedNetwork>(std::move(network));
     return options;
   }
-  SOTTO_ASSIGN(const auto weights, weights_by_class(task.class_weights, 2, Dataset{}));
-  options.class_weights = {weights[0], weights[1]};
+  if (task.loss.kind != LossKind::kLogistic)
+    return fail(ErrorKind::kUsage,
+                fmt::format("--loss {}: without --one-run a linear model is audited with the "
+                            "logistic loss. Leave --loss out, or audit a run of yours.",
+                            arguments.one_run.loss));
+  SOTTO_TRY(weigh_classes(task.loss, task.class_weights, Dataset{}));
+  options.class_weights = task.loss.weights;
   return options;
 }
 
@@ -118,7 +120,7 @@ std::string describe(const MethodAuditOptions& options, const PreparedRun& run) 
     text += fmt::format(" {} {}", setting.name, setting.value);
   if (const auto& [negative, positive] = options.class_weights;
       options.class_weights != ClassWeights{})
-    text += fmt::format(" class weights {},{}", negative, positive);
+    text += fmt::format(" heavy canary of class weights {},{}", negative, positive);
   if (options.network)
     text += fmt::format(" network {} weights {}",
                         sha256(to_text(options.network->spec)),
@@ -127,7 +129,7 @@ std::string describe(const MethodAuditOptions& options, const PreparedRun& run) 
 }
 
 /// In chunks, so that progress shows, ^C is heard and the file stays fresh.
-Expected<void> collect_all(const Arguments& arguments,
+Expected<void> collect_all(const AuditArguments& arguments,
                            const MethodAudit& audit,
                            const std::string& description,
                            Scores& scores) {
@@ -169,7 +171,7 @@ Expected<void> write_roc(const std::string& path, const Scores& scores, const Cl
   return write_file_atomically(path, text);
 }
 
-void print_report(const Arguments& arguments,
+void print_report(const AuditArguments& arguments,
                   const MethodAuditOptions& options,
                   const AuditReport& report,
                   double seconds) {
@@ -242,7 +244,7 @@ Expected<void> check_one_run_takes(const std::vector<Verb::Value>& values) {
   return {};
 }
 
-Expected<int> run_audit(Arguments& arguments) {
+Expected<int> run_audit(AuditArguments& arguments) {
   set_thread_count(arguments.threads > 0 ? arguments.threads : thread_count());
   if (arguments.in_one_run) {
     OneRunArguments& one_run = arguments.one_run;
@@ -295,7 +297,7 @@ Expected<int> run_audit(Arguments& arguments) {
 
 Action add_audit(Verb& app) {
   auto* verb = app.add_subcommand("audit", "try to break a method's privacy claim");
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<AuditArguments>();
   a->method.add_to(*verb);
   verb->add_option("--epsilon", a->epsilon, "the claim to attack").group("Claim");
   verb->add_option("--delta", a->delta, "the claim to attack").group("Claim");
@@ -342,7 +344,10 @@ rows, where the schema declares persons (the made-up data sets above have one ro
   sotto audit --one-run --journal audit.journal --canaries 100 --epsilon 8 --delta 1e-6 --dim 123 --row-norm 3.74 a9a.gz
   sotto audit --one-run --journal audit.journal --method dp-sgd --model mnist-cnn4 --epsilon 8 --delta 1e-5 images.gz,labels.gz)");
   return [a, verb]() -> Expected<int> {
-    if (a->in_one_run) SOTTO_TRY(check_one_run_takes(verb->values()));
+    if (a->in_one_run)
+      SOTTO_TRY(check_one_run_takes(verb->values()));
+    else
+      SOTTO_TRY(a->one_run.check_none_given(*verb));
     return run_audit(*a);
   };
 }

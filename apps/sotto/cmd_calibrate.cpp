@@ -18,7 +18,7 @@
 namespace sotto::app {
 namespace {
 
-struct Arguments {
+struct CalibrateArguments {
   MethodArguments method;
   std::int64_t n = 0;
   std::int64_t dim = 1;
@@ -52,7 +52,9 @@ Expected<Event> with_multiplier(const std::string& text, double z, Relation rela
 
 /// A method that chooses its releases as it runs has no single multiplier to find: its filter
 /// divides the budget among the releases that it meets, and all of the budget counts as spent.
-int explain_filter(const Arguments& arguments, Relation relation, const std::string& filter) {
+int explain_filter(const CalibrateArguments& arguments,
+                   Relation relation,
+                   const std::string& filter) {
   if (arguments.json) {
     print_json(nlohmann::json({{"noise_multiplier", nullptr},
                                {"filter", filter},
@@ -75,7 +77,7 @@ int explain_filter(const Arguments& arguments, Relation relation, const std::str
   return kSuccess;
 }
 
-Expected<int> calibrate(const Arguments& arguments) {
+Expected<int> calibrate(const CalibrateArguments& arguments) {
   if (arguments.neighbours.empty())
     return fail(
         ErrorKind::kUsage,
@@ -158,7 +160,7 @@ Expected<int> calibrate(const Arguments& arguments) {
 
 Action add_calibrate(Verb& app) {
   auto* verb = app.add_subcommand("calibrate", "the smallest noise that meets (epsilon, delta)");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<CalibrateArguments>();
   arguments->method.add_to(*verb);
   verb->add_word(
       "--event",

@@ -25,7 +25,7 @@ struct Made {
   std::uint64_t part = 0;
 };
 
-struct Arguments {
+struct TableArguments {
   Made made;
   std::string path;
   std::string output;
@@ -110,7 +110,7 @@ void print_info(const DataInfo& info) {
   }
 }
 
-Expected<int> info(const Arguments& arguments) {
+Expected<int> info(const TableArguments& arguments) {
   SOTTO_ASSIGN(LoadOptions options, arguments.data.load_options(arguments.path));
   SOTTO_ASSIGN(options.labels, parse_labels(arguments.labels, options));
   options.public_rows = arguments.unsafe_diagnostics;
@@ -126,7 +126,7 @@ Expected<int> info(const Arguments& arguments) {
 
 /// The refusals alone, all of them: a file that passes here is not refused by `train` with the same
 /// declarations.
-Expected<int> check(const Arguments& arguments) {
+Expected<int> check(const TableArguments& arguments) {
   if (arguments.data.no_refusals || arguments.shown < 1)
     return fail(ErrorKind::kUsage,
                 "data check lists refusals: leave out --no-refusals, and --show must be positive.");
@@ -138,7 +138,7 @@ Expected<int> check(const Arguments& arguments) {
   return kSuccess;
 }
 
-Expected<int> convert(const Arguments& arguments) {
+Expected<int> convert(const TableArguments& arguments) {
   if (arguments.data.no_refusals)
     return fail(ErrorKind::kUsage,
                 "the formats that data convert writes can't say that a record is empty: leave out "
@@ -155,7 +155,7 @@ Expected<int> convert(const Arguments& arguments) {
   return kSuccess;
 }
 
-Expected<int> make_phase(const Arguments& arguments) {
+Expected<int> make_phase(const TableArguments& arguments) {
   const PhaseRetrievalOptions& phase = arguments.phase;
   if (phase.rows < 1 || phase.dim < 1 || !(phase.label_bound > 0) || !(phase.noise >= 0))
     return fail(ErrorKind::kUsage,
@@ -169,7 +169,7 @@ Expected<int> make_phase(const Arguments& arguments) {
 }
 
 /// Public, made-up rows with a known truth.
-Expected<int> make(const Arguments& arguments) {
+Expected<int> make(const TableArguments& arguments) {
   const Made& m = arguments.made;
   if (m.rows < 1 || m.dim < 100 || m.rows * std::min<std::int64_t>(m.dim, 1000) > 20'000'000'000)
     return fail(ErrorKind::kUsage,
@@ -204,7 +204,7 @@ Action add_data(Verb& app) {
   auto* verb = app.add_subcommand(
       "data", "look at a data file's public facts, check it, convert it, fetch public data sets");
   verb->require_subcommand();
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<TableArguments>();
   auto* info_verb =
       verb->add_subcommand("info", "public facts: format, units, features, declared bounds");
   auto* check_verb = verb->add_subcommand(

@@ -17,7 +17,7 @@
 namespace sotto::app {
 namespace {
 
-struct Arguments {
+struct EvaluateArguments {
   RowsForModel input;
   std::string report;
   bool json = false;
@@ -27,7 +27,7 @@ std::string file_name(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-Expected<int> evaluate(const Arguments& arguments) {
+Expected<int> evaluate(const EvaluateArguments& arguments) {
   if (!arguments.report.empty())
     SOTTO_TRY(check_writable(arguments.report, StreamTargets::kAllowed));
   SOTTO_ASSIGN(const auto opened, arguments.input.open());
@@ -54,7 +54,7 @@ Expected<int> evaluate(const Arguments& arguments) {
 
 Action add_evaluate(Verb& app) {
   auto* verb = app.add_subcommand("evaluate", "how good a model is on public rows, and where not");
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<EvaluateArguments>();
   a->input.add_to(*verb);
   verb->add_output("--report", a->report, "a page with the curves, one HTML file");
   verb->add_flag("--json", a->json, "print one object for machines");

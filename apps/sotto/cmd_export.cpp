@@ -14,12 +14,12 @@
 namespace sotto::app {
 namespace {
 
-struct Arguments {
+struct ExportArguments {
   std::string model_path;
   std::string output_path;
 };
 
-Expected<int> export_model(const Arguments& arguments) {
+Expected<int> export_model(const ExportArguments& arguments) {
   if (!is_onnx_path(arguments.output_path))
     return fail(ErrorKind::kUsage,
                 fmt::format("export writes ONNX files, whose names end in .onnx, but the output is "
@@ -44,7 +44,7 @@ Expected<int> export_model(const Arguments& arguments) {
 
 Action add_export(Verb& app) {
   auto* verb = app.add_subcommand("export", "write a model as ONNX, with its privacy statement");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ExportArguments>();
   verb->add_input("MODEL", arguments->model_path, "a model that `train` wrote").required();
   verb->add_output("OUTPUT", arguments->output_path, "the file to write, NAME.onnx").required();
   verb->footer(

@@ -67,13 +67,13 @@ Expected<int> help_with(Verb& app, std::vector<std::string> words, const std::st
 
 Action add_help(Verb& app) {
   auto* verb = app.add_subcommand("help", "what a verb does, with its options");
-  struct Arguments {
+  struct HelpArguments {
     std::vector<std::string> words;
     std::string method;
     bool man = false;
     std::string share;
   };
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<HelpArguments>();
   verb->add_words("VERB", arguments->words, "e.g. train, or data fetch");
   verb->add_word("--method", arguments->method, "with the options of this method");
   verb->add_flag("--man", arguments->man, "as a man page (troff), with the options of all methods");

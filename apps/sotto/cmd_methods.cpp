@@ -77,11 +77,11 @@ nlohmann::json to_json(const MethodInfo& method) {
 
 Action add_methods(Verb& app) {
   auto* verb = app.add_subcommand("methods", "list the methods, or describe one with its options");
-  struct Arguments {
+  struct MethodsArguments {
     std::string name;
     bool json = false;
   };
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<MethodsArguments>();
   verb->add_word("NAME", arguments->name, "a method, e.g. dp-gd");
   verb->add_flag("--json", arguments->json, "for machines");
   std::vector<std::string> names;

@@ -22,7 +22,7 @@
 namespace sotto::app {
 namespace {
 
-struct Arguments {
+struct PredictArguments {
   std::string data_path;
   std::string model_path;
   std::string output_path;
@@ -47,7 +47,7 @@ std::vector<std::string> names_in(const std::string& list) {
   return names;
 }
 
-void print_scored(const Arguments& arguments, const Scored& scored) {
+void print_scored(const PredictArguments& arguments, const Scored& scored) {
   if (arguments.json) {
     auto json = scored.metrics ? to_json(*scored.metrics) : nlohmann::json::object();
     json["rows"] = scored.rows;
@@ -66,7 +66,7 @@ void print_scored(const Arguments& arguments, const Scored& scored) {
         MetricsSum::kMostRanked);
 }
 
-Expected<int> predict(const Arguments& arguments) {
+Expected<int> predict(const PredictArguments& arguments) {
   if (!arguments.to_standard_output())
     SOTTO_TRY(check_writable(arguments.output_path, StreamTargets::kAllowed));
   SOTTO_ASSIGN(const Model model, load_model_for(arguments.model_path, arguments.data_path));
@@ -95,7 +95,7 @@ Expected<int> predict(const Arguments& arguments) {
   return kSuccess;
 }
 
-void add_files(Verb& verb, Arguments& a) {
+void add_files(Verb& verb, PredictArguments& a) {
   a.data.streams = true;
   a.data
       .add_rows(verb,
@@ -114,7 +114,7 @@ void add_files(Verb& verb, Arguments& a) {
       .required();
 }
 
-void add_scores(Verb& verb, Arguments& a) {
+void add_scores(Verb& verb, PredictArguments& a) {
   verb.add_word(
       "--keep", a.keep, "columns of a CSV file to copy to the output, such as an id: NAME,NAME");
   verb.add_flag("--proba", a.scores.probabilities, "write the probability of every class");
@@ -141,7 +141,7 @@ void add_scores(Verb& verb, Arguments& a) {
 Action add_predict(Verb& app) {
   auto* verb = app.add_subcommand(
       "predict", "apply a model to rows: a list with ids, probabilities and flags");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<PredictArguments>();
   add_files(*verb, *arguments);
   add_scores(*verb, *arguments);
   verb->add_input("--schema", arguments->data.schema_path, "instead of the schema inside the model")

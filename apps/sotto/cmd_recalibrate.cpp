@@ -21,7 +21,7 @@
 namespace sotto::app {
 namespace {
 
-struct Arguments {
+struct RecalibrateArguments {
   RowsForModel input;
   std::string output_path;
   std::string method = "platt";
@@ -33,7 +33,7 @@ nlohmann::json to_json(const TwoClassScores::Probabilities& p) {
   return {{"mean_prediction", p.mean}, {"log_loss", p.log_loss}, {"brier", p.brier}};
 }
 
-void print(const Arguments& arguments,
+void print(const RecalibrateArguments& arguments,
            const Model& model,
            const TwoClassScores& before,
            const TwoClassScores& after) {
@@ -80,7 +80,7 @@ void print(const Arguments& arguments,
 
 /// A model that was trained is never replaced. A corrected one can be made again, and costs
 /// nothing.
-Expected<void> check_replaceable(const Arguments& arguments) {
+Expected<void> check_replaceable(const RecalibrateArguments& arguments) {
   const std::string& path = arguments.output_path;
   SOTTO_ASSIGN(const FileKind kind, kind_at(path));
   if (kind != FileKind::kModel) return {};
@@ -99,7 +99,7 @@ Expected<void> check_replaceable(const Arguments& arguments) {
                           path));
 }
 
-Expected<int> recalibrate(const Arguments& arguments) {
+Expected<int> recalibrate(const RecalibrateArguments& arguments) {
   const auto method = named(arguments.method, kRecalibrations);
   if (!method)
     return fail(ErrorKind::kUsage,
@@ -133,7 +133,7 @@ Expected<int> recalibrate(const Arguments& arguments) {
 Action add_recalibrate(Verb& app) {
   auto* verb =
       app.add_subcommand("recalibrate", "correct a model's probabilities with public rows");
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<RecalibrateArguments>();
   a->input.add_to(*verb);
   verb->writes("the model", [a = a.get()] { return std::vector{a->output_path}; });
   verb->add_word("OUTPUT", a->output_path, "the corrected model").required();

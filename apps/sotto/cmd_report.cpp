@@ -19,7 +19,7 @@
 namespace sotto::app {
 namespace {
 
-struct Arguments {
+struct ReportArguments {
   std::vector<std::string> paths;
   std::string out;
   std::string plot;
@@ -27,7 +27,7 @@ struct Arguments {
 
 /// The page to write: unless told otherwise beside the record, or for a comparison in the current
 /// folder. Empty with --plot alone: no page is asked for.
-std::string page_of(const Arguments& arguments) {
+std::string page_of(const ReportArguments& arguments) {
   if (!arguments.out.empty() || !arguments.plot.empty()) return arguments.out;
   if (arguments.paths.size() > 1) return "comparison.html";
   return std::filesystem::path(arguments.paths.front()).replace_extension(".html").string();
@@ -44,7 +44,7 @@ Expected<void> verify(const std::string& path, ReportedRun& run) {
   return {};
 }
 
-Expected<int> run_report(const Arguments& arguments) {
+Expected<int> run_report(const ReportArguments& arguments) {
   const std::string out = page_of(arguments);
   if (!out.empty()) SOTTO_TRY(check_writable(out, StreamTargets::kAllowed));
   if (!arguments.plot.empty()) SOTTO_TRY(check_plot(arguments.plot));
@@ -76,7 +76,7 @@ Expected<int> run_report(const Arguments& arguments) {
 
 Action add_report(Verb& app) {
   auto* verb = app.add_subcommand("report", "make a page of one run, or compare several");
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<ReportArguments>();
   verb->add_inputs("RECORD", a->paths, "files that `sotto train --record` wrote").required();
   verb->writes("the page", [a = a.get()] { return std::vector{page_of(*a)}; });
   verb->add_word("--out", a->out, "the page; default: RECORD.html, or comparison.html");

@@ -35,7 +35,7 @@ using study::Reproduced;
 using study::Results;
 using study::StudySpec;
 
-struct Arguments {
+struct ReproduceArguments {
   std::vector<std::string> names;
   bool quick = false;
   int runs = 0;
@@ -55,7 +55,7 @@ std::string program_path() {
 }
 
 /// Without paths: those are of this machine.
-std::string command_of(const std::string& name, const Arguments& arguments) {
+std::string command_of(const std::string& name, const ReproduceArguments& arguments) {
   std::string command = "sotto reproduce " + name;
   if (arguments.quick) command += " --quick";
   if (arguments.runs > 0) command += fmt::format(" --runs {}", arguments.runs);
@@ -151,7 +151,7 @@ Expected<std::vector<const StudySpec*>> chosen(const std::vector<StudySpec>& spe
 }
 
 Expected<Results> run_one(const StudySpec& spec,
-                          const Arguments& arguments,
+                          const ReproduceArguments& arguments,
                           const std::string& specs_folder) {
   const std::string base = fmt::format("{}/{}", arguments.out, spec.name);
   study::RunOptions options;
@@ -219,7 +219,7 @@ Expected<void> check_is_ours(const std::string& folder,
   return {};
 }
 
-Expected<int> run_reproduce(const Arguments& arguments) {
+Expected<int> run_reproduce(const ReproduceArguments& arguments) {
   set_thread_count(arguments.threads);
   SOTTO_ASSIGN(const std::string folder, study::find_specs(arguments.specs, program_path()));
   if (!arguments.render.empty()) return render(folder, arguments.render);
@@ -264,7 +264,7 @@ Expected<int> run_reproduce(const Arguments& arguments) {
 
 Action add_reproduce(Verb& app) {
   auto* verb = app.add_subcommand("reproduce", "make tables and figures of the papers again");
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<ReproduceArguments>();
   verb->add_words("NAME", a->names, "reproductions, `all`, or `list`");
   verb->add_flag("--quick", a->quick, "fewer cells, rows and runs: each under two minutes");
   verb->add_option("--runs", a->runs, "runs per cell, instead of what the reproduction says");

@@ -27,7 +27,7 @@ namespace {
 constexpr std::size_t kMostByDefault = 40;  // what a screen shows
 constexpr double kClearOfNoise = 2;         // standard deviations
 
-struct Arguments {
+struct ShowArguments {
   std::string model_path;
   std::string record_path;
   std::string csv_path;
@@ -88,7 +88,7 @@ Expected<std::vector<Layer>> layers_of(const Model& model) {
 }
 
 /// The record of the run that made the model; another run's is refused.
-Expected<nlohmann::json> record_of(const Arguments& arguments, const std::string& model_text) {
+Expected<nlohmann::json> record_of(const ShowArguments& arguments, const std::string& model_text) {
   SOTTO_ASSIGN(nlohmann::json record, load_record(arguments.record_path));
   SOTTO_ASSIGN(const nlohmann::json model, parse_json(model_text));
   for (const auto& check : check_model(record, model))
@@ -116,7 +116,7 @@ void add_noise(const nlohmann::json& record, Shown& shown) {
   if (shown.intercept) shown.intercept->noise = slope * noise->intercept;
 }
 
-Expected<Shown> open(const Arguments& arguments) {
+Expected<Shown> open(const ShowArguments& arguments) {
   SOTTO_ASSIGN(const std::string text, read_text_file(arguments.model_path, kMostModelBytes));
   Shown shown;
   SOTTO_ASSIGN(shown.model, model_from_text(text, arguments.model_path));
@@ -157,16 +157,18 @@ std::string weights_text(const Shown& shown) {
                         c > 0 ? ", " : "",
                         c < shown.classes.size() ? shown.classes[c] : std::to_string(c),
                         shown.class_weights[c]);
-  return text.empty() ? text : text + ": probabilities are those of rows so weighted";
+  if (text.empty()) return text;
+  return text + (shown.model.recalibrated ? ": in training; probabilities are recalibrated"
+                                          : ": probabilities are those of rows so weighted");
 }
 
-std::size_t count_shown(const Arguments& arguments, const Shown& shown, std::size_t otherwise) {
+std::size_t count_shown(const ShowArguments& arguments, const Shown& shown, std::size_t otherwise) {
   return std::min(shown.features.size(),
                   arguments.top ? static_cast<std::size_t>(*arguments.top) : otherwise);
 }
 
 /// What the column of noise says, and what it does not (docs/guide/evaluate.md).
-void print_noise(const Arguments& arguments, const Shown& shown) {
+void print_noise(const ShowArguments& arguments, const Shown& shown) {
   if (!shown.model.privacy.is_private) return;
   if (arguments.record_path.empty()) {
     tell(
@@ -194,7 +196,7 @@ void print_noise(const Arguments& arguments, const Shown& shown) {
        shown.features.size());
 }
 
-void print_coefficients(const Arguments& arguments, const Shown& shown) {
+void print_coefficients(const ShowArguments& arguments, const Shown& shown) {
   const std::size_t count = count_shown(arguments, shown, kMostByDefault);
   const bool units = std::any_of(shown.features.begin(),
                                  shown.features.end(),
@@ -242,7 +244,7 @@ void print_layers(const Shown& shown) {
   tell("{:>12} {:>12}   all\n", shown.model.w.size(), "");
 }
 
-void print(const Arguments& arguments, const Shown& shown) {
+void print(const ShowArguments& arguments, const Shown& shown) {
   const Model& model = shown.model;
   const PrivacyStatement& privacy = model.privacy;
   const auto fact = [](const char* name, const std::string& text) {
@@ -316,7 +318,7 @@ nlohmann::json to_json(const Coefficient& each) {
   return json;
 }
 
-nlohmann::json to_json(const Arguments& arguments, const Shown& shown) {
+nlohmann::json to_json(const ShowArguments& arguments, const Shown& shown) {
   const Model& model = shown.model;
   nlohmann::json json = {{"method", model.method},
                          {"regularizer", model.regularizer},
@@ -367,7 +369,7 @@ std::string csv_field(const std::string& text) {
   return quoted + '"';
 }
 
-std::string csv_text(const Arguments& arguments, const Shown& shown) {
+std::string csv_text(const ShowArguments& arguments, const Shown& shown) {
   std::string text = "feature,weight,per_unit,min,max";
   text += shown.noise ? ",noise,noise_per_unit,indistinguishable_from_0\n" : "\n";
   const auto line = [&](const Coefficient& each) {
@@ -388,7 +390,7 @@ std::string csv_text(const Arguments& arguments, const Shown& shown) {
   return text;
 }
 
-Expected<int> show(const Arguments& arguments) {
+Expected<int> show(const ShowArguments& arguments) {
   if (arguments.top && *arguments.top < 1)
     return fail(
         ErrorKind::kUsage,
@@ -416,7 +418,7 @@ Expected<int> show(const Arguments& arguments) {
 
 Action add_show(Verb& app) {
   auto* verb = app.add_subcommand("show", "what a model promises, and its coefficients by name");
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<ShowArguments>();
   verb->add_input("MODEL", a->model_path, "a model that `train` or `recalibrate` wrote").required();
   verb->add_input("--record",
                   a->record_path,

@@ -28,7 +28,7 @@
 namespace sotto::app {
 namespace {
 
-struct Arguments {
+struct TrainArguments {
   std::string data_path;
   std::string model_path;
   DataArguments data;
@@ -66,7 +66,7 @@ struct Request {
   TrainOptions train;
 };
 
-Expected<Request> read_request(const Arguments& arguments) {
+Expected<Request> read_request(const TrainArguments& arguments) {
   Request request;
   SOTTO_ASSIGN(request.method, find_method(arguments.method.name));
   TaskOptions& task = request.task;
@@ -107,7 +107,7 @@ Expected<Request> read_request(const Arguments& arguments) {
   return request;
 }
 
-Expected<int> dry_run(const Request& request, const Arguments& arguments) {
+Expected<int> dry_run(const Request& request, const TrainArguments& arguments) {
   SOTTO_ASSIGN(const Task task, Task::declare(request.task));
   TrainOptions train = request.train;
   describe_to(train, task);
@@ -135,7 +135,7 @@ Expected<void> evaluate(const Task& task,
   return {};
 }
 
-Expected<int> run_train(Arguments& arguments) {
+Expected<int> run_train(TrainArguments& arguments) {
   set_thread_count(arguments.threads);
   SOTTO_ASSIGN(Request request, read_request(arguments));
   if (arguments.dry_run) return dry_run(request, arguments);
@@ -243,7 +243,7 @@ Expected<int> run_train(Arguments& arguments) {
 
 Action add_train(Verb& app) {
   auto* verb = app.add_subcommand("train", "train a model with differential privacy");
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<TrainArguments>();
   verb->add_input("--config",
                   a->config,
                   "a TOML file with the same options, e.g. epsilon = 1; the command line wins");

@@ -18,7 +18,7 @@
 namespace sotto::app {
 namespace {
 
-struct Arguments {
+struct VerifyArguments {
   std::string path;
   std::string journal;
   std::string journal_key;
@@ -68,7 +68,7 @@ void print(const Verification& result, bool as_json) {
        result.contradicts() ? "The record contradicts itself." : "The record holds together.");
 }
 
-Expected<int> run_verify(const Arguments& arguments) {
+Expected<int> run_verify(const VerifyArguments& arguments) {
   SOTTO_ASSIGN(const std::string text, read_text_file(arguments.path));
   const auto record = parse_json(text);
   if (!record)
@@ -102,7 +102,7 @@ Expected<int> run_verify(const Arguments& arguments) {
 
 Action add_verify(Verb& app) {
   auto* verb = app.add_subcommand("verify", "check a run record: price it anew and compare");
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<VerifyArguments>();
   verb->add_input("RECORD", a->path, "the file that `sotto train --record` wrote").required();
   verb->add_input("--journal", a->journal, "the run's journal: must tell the same run");
   verb->add_input("--journal-key", a->journal_key, "the key file that it is sealed with");

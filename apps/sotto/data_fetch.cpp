@@ -16,7 +16,7 @@
 namespace sotto::app {
 namespace {
 
-struct Arguments {
+struct FetchArguments {
   std::string name;
   std::string out;
   std::string mirror;
@@ -40,7 +40,7 @@ void list() {
   }
 }
 
-Expected<int> run(const Arguments& arguments) {
+Expected<int> run(const FetchArguments& arguments) {
   if (arguments.name.empty()) {
     list();
     return kSuccess;
@@ -73,7 +73,7 @@ Expected<int> run(const Arguments& arguments) {
 Action add_data_fetch(Verb& data_verb) {
   auto* verb = data_verb.add_subcommand(
       "fetch", "download a public data set from its official place, checked by SHA-256");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<FetchArguments>();
   verb->add_word("NAME",
                  arguments->name,
                  "mnist, cifar10, cifar100, a9a, ijcnn1, adult, covertype or wdbc; without it: "

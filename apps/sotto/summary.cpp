@@ -165,7 +165,7 @@ std::optional<double> planned_passes(const PreparedRun& run) {
   if (!run.method->is_private || !run.plan.filter.empty()) return std::nullopt;
   const auto plan = canonical(run.plan.event);
   if (!plan) return std::nullopt;
-  double passes = 0;
+  double passes = run.plan.further_passes;
   for (const Term& term : plan->terms) passes += static_cast<double>(term.count) * term.rate;
   return passes;
 }

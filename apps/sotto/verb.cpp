@@ -420,15 +420,17 @@ std::vector<Verb::Value> Verb::values() const {
     if (option->get_lnames().empty()) continue;
     const bool is_flag = option->get_items_expected() == 0;
     // `--overwrite=false` says what leaving it out says, and `--no-bias` that there is none.
-    const bool taken_back = is_flag && option->count() > 0 && !option->as<bool>();
-    const bool given = option->count() > 0 && !taken_back;
+    const bool typed = option->count() > 0;
+    const bool taken_back = is_flag && typed && !option->as<bool>();
+    const bool given = typed && !taken_back;
     values.push_back({option->get_group(),
                       option->get_lnames().front(),
                       taken_back ? ""
                       : !given   ? option->get_default_str()
                       : is_flag  ? "yes"
                                  : option->reduced_results().front(),
-                      given});
+                      given,
+                      typed});
   }
   return values;
 }

@@ -65,6 +65,7 @@ class Verb {
     std::string name;  ///< without dashes before it
     std::string text;  ///< a flag's is "yes"; empty: neither given nor shown as a default
     bool given = false;
+    bool typed = false;  ///< given, or a flag that was taken back
   };
 
   /// An option or argument, as man pages and completions describe it.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sotto/audit/attacker.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/oracle/private_oracle.hpp"
 
 namespace sotto {
@@ -16,20 +17,21 @@ struct AttackOption {
   const char* name;
   const char* value;
   const char* method = nullptr;  ///< only for this one; else for all that have the option
+  bool clips = false;            ///< a radius that gradients reach with class weights of 1
 };
 constexpr AttackOption kStrongAttack[] = {
     {"steps", "20"},
     {"step_size", "0.1"},
     {"schedule", "constant"},
     {"momentum", "0"},
-    {"clip_radius", "0.25"},
-    {"clip_max", "0.15"},
+    {"clip_radius", "0.25", nullptr, true},
+    {"clip_max", "0.15", nullptr, true},
     {"selection", "exponential"},
     {"drawn_steps", "20", "rrpsgd"},
     // The canary's gradient changes by more than this in almost every step, so that its difference
     // is as long as a difference may be; it would be shorter by far than a bound from the step.
     {"difference_bound", "fixed"},
-    {"difference_clip", "1e-6"},
+    {"difference_clip", "1e-6", nullptr, true},
     {"mixture", "0.5"},
     // A choice tells less of a record than its bound says, since all candidates' losses move alike:
     // it gets a small share. Many small shares, so that the filter leaves little of the budget.
@@ -61,8 +63,11 @@ GivenOptions with_defaults(GivenOptions given,
   };
   // A network's gradients follow the model: it must not go far while the canary adds up.
   if (problem.network) set("step_size", "0.001");
-  for (const auto& [name, value, only] : kStrongAttack)
-    if (!only || only == method.name) set(name, value);
+  // Lighter rows have shorter gradients. Heavier ones are clipped all the more.
+  const double lightest = std::min(1.0, problem.loss.least_weight);
+  for (const auto& [name, value, only, clips] : kStrongAttack)
+    if (!only || only == method.name)
+      set(name, clips && lightest < 1 ? fmt::format("{}", lightest * *finite_in(value)) : value);
   set("expected_batch", std::to_string(problem.n / 10));
   return given;
 }

@@ -112,6 +112,11 @@ void check_known(const nlohmann::json& record, const nlohmann::json& statement, 
 /// The command and its options against the claim, and against each other.
 void check_said(const nlohmann::json& record, const nlohmann::json& statement, Checks& checks);
 
+/// The weights of classes that a record's options ask for, in the order of its class names; none if
+/// they ask for none. An error: they name a class that the record does not have.
+std::optional<Expected<std::vector<double>>> asked_class_weights(const nlohmann::json& record,
+                                                                 std::size_t classes);
+
 // verify_plan.cpp
 
 /// The plan against the one that the method makes of the record's own settings.
@@ -136,8 +141,8 @@ void check_granted_curve(const nlohmann::json& record,
 
 // verify_network.cpp
 
-/// The text of a record's network against its name in the options and the number of weights that
-/// are trained.
+/// The text of a record's network against the options, its name and its class weights among them,
+/// and the number of weights that are trained.
 void check_network(const nlohmann::json& record, Checks& checks);
 /// The number of all weights of the network that this text describes; none if it describes none.
 std::optional<std::int64_t> network_weights(const std::string& text);

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "sotto/audit/record_checks.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/objective/network/spec.hpp"
 
 namespace sotto {
@@ -35,6 +39,48 @@ bool is_named(const NetworkSpec& spec, const std::string& name) {
   return false;
 }
 
+/// Numbers with commas between them, one for every channel or one for all, as an option has them;
+/// a model file has its own where the option is not given.
+void check_normalization(const json& record,
+                         const NetworkSpec& spec,
+                         bool from_file,
+                         Checks& checks) {
+  const auto check = [&](const char* name, const std::vector<double>& numbers) {
+    const std::string text = listed(record, "options", name).value_or("");
+    if (text.empty() && from_file) return;
+    std::vector<double> said;
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      const auto number = number_in(std::string_view(text).substr(begin, end - begin));
+      if (!number) return checks.flag("options", fmt::format("their {} can't be read", name));
+      said.push_back(*number);
+      begin = end + 1;
+    }
+    if (said.size() == 1) said.resize(static_cast<std::size_t>(spec.input.channels), said[0]);
+    checks.require(
+        "network", said == numbers, fmt::format("its {} is not that of its options", name));
+  };
+  check("mean", spec.mean);
+  check("deviation", spec.deviation);
+}
+
+/// A model file may have weights of its own, but not beside those that the options ask for.
+void check_class_weights(const json& record,
+                         const NetworkSpec& spec,
+                         bool from_file,
+                         Checks& checks) {
+  const auto asked = asked_class_weights(record, class_count(spec));
+  if (!asked)
+    return checks.require("network",
+                          from_file || spec.class_weights.empty(),
+                          "it weighs classes, which its options don't ask for");
+  // One of several spellings, which the schema has and no record.
+  if (!*asked) return checks.flag("options", "they name a class by a spelling that no record has");
+  checks.require("network",
+                 **asked == spec.class_weights,
+                 "its class weights are not those that its options ask for");
+}
+
 }  // namespace
 
 std::optional<std::int64_t> network_weights(const std::string& text) {
@@ -62,6 +108,12 @@ void check_network(const json& record, Checks& checks) {
                    "it has fewer outputs than there are classes");
   auto name = listed(record, "options", "model");
   if (!name && listed(record, "options", "loss") == "multinomial") name = "softmax";
+  // Without options there is nothing to compare with.
+  if (record.contains("options")) {
+    const bool from_file = name && !is_builtin_network(*name);
+    check_normalization(record, *spec, from_file, checks);
+    check_class_weights(record, *spec, from_file, checks);
+  }
   if (name && is_builtin_network(*name))
     checks.require("network", is_named(*spec, *name), "its layers are not those of " + *name);
 }

@@ -85,6 +85,35 @@ bool says_no(const std::string& value) {
   return value == "false" || value == "off" || value == "no" || value == "0";
 }
 
+/// The options of `train` that take no value.
+bool is_flag(const std::string& name) {
+  static const std::set<std::string> kNames = {"bias",
+                                               "no_bias",
+                                               "no_refusals",
+                                               "resume",
+                                               "dry_run",
+                                               "overwrite",
+                                               "again",
+                                               "unsafe_diagnostics",
+                                               "json",
+                                               "quiet"};
+  return kNames.contains(name);
+}
+
+/// Of a flag's several values the last one counts; one that is taken back is as if left out. Only
+/// the intercept is there unless it is taken back, which `no_bias` says.
+void say_flag(Said& said, const std::string& name, const std::string& text) {
+  const bool on = text != "false";
+  if (name != "bias" && name != "no_bias") {
+    said.erase(name);
+    if (on) said[name] = text;
+    return;
+  }
+  said.erase("bias");
+  said.erase("no_bias");
+  said[on == (name == "bias") ? "bias" : "no_bias"] = "";
+}
+
 Said said_by_command(const std::vector<std::string>& words, Checks& checks) {
   Said said;
   const auto add = [&](const std::string& name, const std::string& text) {
@@ -100,12 +129,9 @@ Said said_by_command(const std::vector<std::string>& words, Checks& checks) {
     if (!words[k].starts_with("--")) continue;
     const std::size_t equals = std::min(words[k].find('='), words[k].size());
     const std::string name = option_name(words[k].substr(2, equals - 2));
-    // A flag, taken back: as if left out, but for the one that is on otherwise.
-    if (words[k].substr(equals) == "=false") {
-      if (name == "bias") add("no_bias", "");
-      continue;
-    }
-    if (equals < words[k].size())
+    if (is_flag(name))
+      say_flag(said, name, equals < words[k].size() ? words[k].substr(equals + 1) : "");
+    else if (equals < words[k].size())
       add(name, words[k].substr(equals + 1));
     else
       add(name, k + 1 < words.size() && !words[k + 1].starts_with("--") ? words[k + 1] : "");
@@ -244,10 +270,7 @@ void compare_settings(const Said& command,
 
 /// A linear model's loss: what the options leave open, a Poisson loss's largest rate and which
 /// class is which, the record may say.
-void compare_loss(const std::string& said,
-                  const std::string& class_weights,
-                  const json& record,
-                  Checks& checks) {
+void compare_loss(const std::string& said, const json& record, Checks& checks) {
   auto loss = parse_loss(said);
   const auto stated = parse_loss(value<std::string>(record, "loss").value_or(""));
   if (!loss) return;
@@ -257,20 +280,10 @@ void compare_loss(const std::string& said,
   if (!stated) return differs(said);
   if (!std::isfinite(loss->threshold) && loss->kind == stated->kind)
     loss->threshold = stated->threshold;
-  if (!class_weights.empty()) {
-    Dataset names;
-    names.class_names =
-        value<std::vector<std::string>>(record, "class_names").value_or(std::vector<std::string>());
-    const auto asked = parse_class_weights(class_weights);
-    const auto weights = asked ? weights_by_class(*asked, 2, names)
-                               : Expected<std::vector<double>>(std::vector{1.0, 1.0});
+  if (const auto weights = asked_class_weights(record, 2)) {
     // One of several spellings, which the schema has and no record.
-    if (!weights) {
-      checks.flag("options", "they name a class by a spelling that no record has");
-      loss->weights = stated->weights;
-    } else {
-      loss->weights = {(*weights)[0], (*weights)[1]};
-    }
+    if (!*weights) checks.flag("options", "they name a class by a spelling that no record has");
+    loss->weights = *weights ? ClassWeights{(**weights)[0], (**weights)[1]} : stated->weights;
   }
   if (to_string(*loss) != to_string(*stated)) differs(to_string(*loss));
 }
@@ -295,7 +308,7 @@ void compare_model(const Said& options, const json& record, Checks& checks) {
     checks.require("options",
                    *dimension == *features + (options.contains("bias") ? 1 : 0),
                    "their number of features is not that of the record");
-  compare_loss(said("loss"), said("class_weight"), record, checks);
+  compare_loss(said("loss"), record, checks);
   if (const auto regularizer = Regularizer::parse(said("regularizer")))
     compare("regularizer", regularizer->to_string());
   // They have values in every command.
@@ -307,6 +320,18 @@ void compare_model(const Said& options, const json& record, Checks& checks) {
 }
 
 }  // namespace
+
+std::optional<Expected<std::vector<double>>> asked_class_weights(const json& record,
+                                                                 std::size_t classes) {
+  const auto text = listed(record, "options", "class_weight");
+  if (!text) return std::nullopt;
+  Dataset names;
+  names.class_names =
+      value<std::vector<std::string>>(record, "class_names").value_or(std::vector<std::string>());
+  const auto asked = parse_class_weights(*text);
+  if (!asked) return tl::unexpected<Error>(asked.error());
+  return weights_by_class(*asked, classes, names);
+}
 
 void check_complete(const json& record, const json& statement, Checks& checks) {
   if (states_no_rule(statement)) return;

@@ -194,14 +194,13 @@ Worlds::Worlds(Relation relation,
   if (canary == Canary::kSpread)
     direction = Vector::Constant(dimension, 1 / std::sqrt(static_cast<double>(dimension)));
   pull_ = -direction;
-  const double length = 0.999999;
-  const float wrong = -1.0F;  // the other records' label along `direction` is +1
+  // Of the class that weighs most, on its wrong side: the other records' label along `direction` is
+  // +1. Mirrored it pulls the other way, just as hard; with the other label it would weigh less.
+  const float heavy = weights.positive > weights.negative ? 1.0F : -1.0F;
+  const Vector canary_row = -heavy * 0.999999 * direction;
   Rows last[2] = {{dimension}, {dimension}};
-  last[1].add(length * direction, wrong);
-  if (relation == Relation::kReplaceOne)
-    last[0].add(length * direction, -wrong);
-  else
-    last[0].add(Vector::Zero(dimension), wrong);
+  last[1].add(canary_row, heavy);
+  last[0].add((relation == Relation::kReplaceOne ? -1 : 0) * canary_row, heavy);
   const auto made = build(canary == Canary::kSpread ? Rows::cancelling(n - 1, dimension)
                                                     : Rows::ordinary(n - 1, dimension),
                           last);

@@ -27,10 +27,11 @@ struct AuditedNetwork {
 
 /// Two neighbouring data sets, made up and small: the same records but for the last one, which in
 /// world 1 is the canary and in world 0 a record without any effect (zero-out), missing
-/// (add-remove), or the canary with the opposite label (replace-one).
+/// (add-remove), or the canary's opposite (replace-one): a linear model's with every feature
+/// negated, a network's with another label.
 class Worlds {
  public:
-  /// For linear models.
+  /// For linear models. The canary is of the class with the larger weight.
   Worlds(Relation relation,
          Canary canary,
          std::int64_t n = 200,

@@ -68,7 +68,13 @@ Expected<PrivacyStatement> privacy_from_json(const nlohmann::json& json) {
   // Version 0.1 had neither.
   statement.rule = json.value("rule", "");
   statement.test_declared_public = json.value("test_declared_public", false);
-  statement.most_rows = json.value("most_rows", std::int64_t{0});
+  if (const auto most = json.find("most_rows"); most != json.end()) {
+    statement.most_rows = most->is_number_integer() ? most->get<std::int64_t>() : 0;
+    if (statement.most_rows < 1)
+      return fail(ErrorKind::kBadData,
+                  "the privacy statement: most_rows is no number of a person's rows. Restore the "
+                  "file that train wrote.");
+  }
   statement.start_declared_public = json.value("start_declared_public", false);
   return statement;
 }

@@ -21,6 +21,8 @@ struct Plan {
   /// Not empty: what is asked depends on earlier answers, so there is no event to calibrate, and
   /// the filter of this name (privacy/filter.hpp) ends the run when the budget is gone.
   std::string filter = {};
+  /// Over the data, beside one of each release: a choice looks at every row for each candidate.
+  double further_passes = 0;
 };
 
 /// A released bound on how far the model is from stationary: max ⟨w - v, ∇F(w)⟩ over the constraint

@@ -98,6 +98,11 @@ Expected<bool> predicts_numbers(const LossSpec& loss) {
                             "model file states; a built-in network takes classes, or numbers with "
                             "‘loss squared’.",
                             to_string(loss)));
+  if (loss.weights != ClassWeights{})
+    return fail(ErrorKind::kUsage,
+                fmt::format("‘loss {}’ weighs the classes of linear models. Those of a network are "
+                            "weighed by ‘class_weight’ NAME=WEIGHT.",
+                            to_string(loss)));
   return loss.kind == LossKind::kSquared;
 }
 

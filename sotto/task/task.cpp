@@ -34,17 +34,23 @@ Expected<LossSpec> with_rate(LossSpec loss, const LoadOptions& rows) {
     return loss;
   SOTTO_ASSIGN(const Schema schema, read_schema(rows));
   SOTTO_TRY(check_label(schema, LabelKind::kReal));
-  if (const auto* label = schema.label_column(); label && label->max > 0)
-    loss.threshold = label->max;
+  const Schema::Column* label = schema.label_column();
+  if (!label) return loss;
+  if (!(label->max > 0))
+    return fail(ErrorKind::kUsage,
+                fmt::format("the loss poisson is for counts, but the schema's label is at most {}. "
+                            "Raise its max to the largest count that is to be told from smaller "
+                            "ones, or train with ‘loss squared’.",
+                            label->max));
+  loss.threshold = label->max;
   return loss;
 }
 
 Expected<LinearModel> linear_model(const TaskOptions& options) {
   LinearModel linear;
   SOTTO_ASSIGN(linear.loss, with_rate(options.loss, options.rows));
-  if (!options.class_weights.empty()) linear.loss.weights = {1, kMostClassWeight};  // to be checked
+  if (!options.class_weights.empty()) SOTTO_TRY(check_weighable(linear.loss));
   SOTTO_TRY(check_loss(linear.loss));
-  linear.loss.weights = options.loss.weights;
   linear.regularizer = options.regularizer;
   SOTTO_ASSIGN(linear.constraint, parse_constraint(options.constraint));
   linear.constraint_text = options.constraint;
@@ -70,24 +76,12 @@ Expected<void> check_network(const TaskOptions& options) {
   return {};
 }
 
-/// What is asked for of the classes, in the place of what the loss has.
-Expected<void> weigh_classes(LinearModel& linear,
-                             const TaskOptions& options,
-                             const Dataset& facts) {
-  if (options.class_weights.empty()) return {};
-  SOTTO_ASSIGN(const auto weights, weights_by_class(options.class_weights, 2, facts));
-  linear.loss.weights = {weights[0], weights[1]};
-  return {};
-}
-
-Expected<void> weigh_classes(NetworkSpec& spec, const TaskOptions& options, const Dataset& facts) {
-  if (options.class_weights.empty()) return {};
-  const std::size_t classes = class_count(spec);
-  if (classes == 0)
-    return fail(ErrorKind::kUsage,
-                "‘class_weight’ is for classes, but this network predicts numbers.");
-  SOTTO_ASSIGN(spec.class_weights, weights_by_class(options.class_weights, classes, facts));
-  return {};
+/// What a schema tells of rows before they are read.
+void add_facts(const Schema& schema, Dataset& facts) {
+  facts.unit = schema.unit();
+  facts.schema = schema.text;
+  facts.class_names = schema.class_names();
+  facts.feature_names = schema.feature_names();
 }
 
 /// Training rows, as this network takes them.
@@ -155,7 +149,7 @@ Expected<Task> Task::declare(const TaskOptions& options) {
 Expected<Task> Task::of_linear(Dataset data, const TaskOptions& options) {
   SOTTO_ASSIGN(LinearModel linear, linear_model(options));
   SOTTO_TRY(check_names(data));
-  SOTTO_TRY(weigh_classes(linear, options, data));
+  SOTTO_TRY(weigh_classes(linear.loss, options.class_weights, data));
   linear.features = data.table.dim() - (linear.bias ? 1 : 0);
   if (linear.row_norm == 0) linear.row_norm = data.row_norm_bound;
   if (linear.row_norm == 0 && !options.is_private) {
@@ -188,12 +182,9 @@ Expected<Task> Task::declare_linear(const TaskOptions& options) {
     if (linear.row_norm == 0) linear.row_norm = schema.row_norm_bound(linear.bias);
     persons = schema.has_units && options.rows.most_rows != 1;
     if (!schema.has_units && options.rows.most_rows > 0) return no_persons();
-    facts.unit = schema.unit();
-    facts.schema = schema.text;
-    facts.class_names = schema.class_names();
-    facts.feature_names = schema.feature_names();
+    add_facts(schema, facts);
   }
-  SOTTO_TRY(weigh_classes(linear, options, facts));
+  SOTTO_TRY(weigh_classes(linear.loss, options.class_weights, facts));
   if (options.public_n < 1 || linear.features < 1)
     return fail(
         ErrorKind::kUsage,
@@ -211,7 +202,7 @@ Expected<Task> Task::of_network(Dataset data, NamedNetwork named, const TaskOpti
   SOTTO_ASSIGN(
       NetworkSpec spec,
       fitted_network(options.network, named, data.table.dim(), std::ssize(data.class_names)));
-  SOTTO_TRY(weigh_classes(spec, options, data));
+  SOTTO_TRY(weigh_classes(spec, options.class_weights, data));
   SOTTO_ASSIGN(StartWeights start, start_weights(spec, options.network));
   SOTTO_ASSIGN(const PublicCount n,
                public_units(options.public_n, data.table.units(), options.relation));
@@ -240,10 +231,8 @@ Expected<Task> Task::declare_network(const TaskOptions& options) {
   if (rows.has_schema()) {
     SOTTO_ASSIGN(const Schema schema, read_schema(rows));
     if (!schema.has_units && rows.most_rows > 0) return no_persons();
-    facts.unit = schema.unit();
-    facts.schema = schema.text;
+    add_facts(schema, facts);
     facts.row_norm_bound = schema.row_norm_bound(/*bias=*/false);
-    facts.class_names = schema.class_names();
     if (named.features == 0) features = std::ssize(schema.feature_names());
   }
   const bool regression = named.loss == NetworkLoss::kSquared;
@@ -267,7 +256,7 @@ Expected<Task> Task::declare_network(const TaskOptions& options) {
     facts.class_names = std::move(data.class_names);
   }
   SOTTO_ASSIGN(NetworkSpec spec, fitted_network(options.network, named, features, classes));
-  SOTTO_TRY(weigh_classes(spec, options, facts));
+  SOTTO_TRY(weigh_classes(spec, options.class_weights, facts));
   Vector start = initial_weights(spec, options.network.initial_seed);
   Task task;
   task.rows_options_ = rows;

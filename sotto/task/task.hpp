@@ -35,7 +35,7 @@ struct TaskOptions {
   /// loss is the one that its file states.
   LossSpec loss;
   /// Public constants that the rows' losses are multiplied by, by class; of two classes and of
-  /// networks with classes. Instead of the weights that `loss` or a network's file has.
+  /// networks with classes. Refused beside weights that `loss` or a network's file has.
   std::vector<ClassWeight> class_weights;
   Regularizer regularizer;
   std::string constraint = "none";  ///< that the weights stay in (parse_constraint)

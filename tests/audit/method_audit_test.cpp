@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
 
+#include "sotto/audit/worlds.hpp"
 #include "sotto/core/parallel.hpp"
+#include "sotto/oracle/per_example_sum.hpp"
 
 namespace sotto {
 namespace {
@@ -70,6 +73,44 @@ TEST(MethodAudit, ScoresDependOnTheRunNumberAlone) {
   set_thread_count(0);
   for (int world = 0; world < 2; ++world) EXPECT_EQ(one.world[world], many.world[world]);
   EXPECT_NE(one.world[0], one.world[1]);
+}
+
+constexpr Relation kRelations[] = {Relation::kZeroOut, Relation::kReplaceOne, Relation::kAddRemove};
+constexpr ClassWeights kWeights[] = {{1, 1}, {1, 50}, {50, 1}, {0.01, 1}, {1, 0.01}, {0.01, 0.02}};
+
+// A canary of the light class would leave most of what a heavy row can do untried.
+TEST(MethodAudit, TheCanaryWeighsAsMuchAsAnyRow) {
+  for (const ClassWeights& weights : kWeights)
+    for (const Relation relation : kRelations)
+      for (const Canary canary : {Canary::kDirection, Canary::kLabelFlip, Canary::kSpread}) {
+        const Worlds worlds(relation, canary, 20, 4, weights);
+        const double longest = 0.5 * std::max(weights.negative, weights.positive);
+        const auto gradient = [&](int world) {
+          Vector sum;
+          PerExampleSum(worlds.last(world)).clipped_gradients({}, Vector::Zero(4), 100, sum);
+          return sum;
+        };
+        EXPECT_NEAR(gradient(1).dot(worlds.pull()), -longest, 1e-5 * longest);
+        const double other = relation == Relation::kReplaceOne ? longest : 0;
+        EXPECT_NEAR(gradient(0).dot(worlds.pull()), other, 1e-5 * longest);
+      }
+}
+
+// Eighteen audits, each alarms falsely with probability at most 1e-7.
+TEST(MethodAudit, ClassWeightsLeaveAnAttackItsPower) {
+  for (const ClassWeights& weights : kWeights)
+    for (const Relation relation : kRelations) {
+      MethodAuditOptions options = options_for("dp-gd");
+      options.relation = relation;
+      options.class_weights = weights;
+      options.epsilon = 8;
+      options.confidence = 1 - 1e-7;
+      const auto judged = audit(options, 1000);
+      ASSERT_TRUE(judged) << judged.error().message;
+      EXPECT_LE(judged->lower_bound, 8) << weights.negative << " " << weights.positive;
+      EXPECT_GT(judged->lower_bound, 1)
+          << weights.negative << " " << weights.positive << " " << to_string(relation);
+    }
 }
 
 TEST(MethodAudit, FewRunsAreNotEnoughPower) {

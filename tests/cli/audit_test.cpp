@@ -145,6 +145,70 @@ TEST(AuditCommand, Mistakes) {
   }
 }
 
+// Both kinds of audit name what they would not look at.
+TEST(AuditCommand, WhatOnlyATrainingTakesIsRefusedByName) {
+  const Words audit = "audit --method dp-gd --epsilon 1 --delta 1e-5 --runs 100";
+  for (const Words& option : std::vector<Words>{{"--canaries 10"},
+                                                {"--journal j"},
+                                                {"--regularizer l2:0.1"},
+                                                {"--schema s.toml"},
+                                                {"--format csv"},
+                                                {"--dim 3"},
+                                                {"--classes 0,1"},
+                                                {"--layout dense"},
+                                                {"--row-norm 2"},
+                                                {"--bias"},
+                                                {"--no-bias"},
+                                                {"--no-refusals"},
+                                                {"--most-rows 2"},
+                                                {"--max-file 1MB"},
+                                                {"--max-unpacked 1MB"},
+                                                {"--max-line 1MB"},
+                                                {"--max-field 1MB"}}) {
+    const auto run = sotto(audit + option);
+    EXPECT_EQ(run.code, 2) << option[0];
+    const std::string name = option[0] == "--no-bias" ? "--bias" : option[0];
+    EXPECT_THAT(run.err, HasSubstr(name + " belongs to a training on your rows"));
+  }
+  for (const char* loss : {"sigmoid", "squared", "huber:2", "poisson:3"}) {
+    const auto run = sotto(audit + Words{"--loss", loss});
+    EXPECT_EQ(run.code, 2) << loss;
+    EXPECT_THAT(run.err, HasSubstr("audited with the logistic loss")) << loss;
+  }
+  for (const Words& twice :
+       {Words{"--loss", std::string("logistic weighted 1,50"), "--class-weight positive=2"},
+        Words{"--loss", std::string("logistic weighted 1,50"), "--model softmax"},
+        Words{"--loss squared --model softmax --class-weight positive=2"}})
+    EXPECT_EQ(sotto(audit + twice).code, 2) << ::testing::PrintToString(twice);
+}
+
+// The weights that the loss states are those of --class-weight: the scores are of one audit, and
+// not of one without weights or with others.
+TEST(AuditCommand, ALossHasItsWeights) {
+  const TempDir dir;
+  const Words audit = {"audit --method dp-gd --epsilon 2 --delta 1e-5 --runs 100 --resume",
+                       dir.file("scores")};
+  const auto code = [&](const Words& words) { return sotto(audit + words).code; };
+  EXPECT_EQ(code({"--loss", std::string("logistic weighted 0.5,4")}), 0);
+  EXPECT_EQ(code({"--class-weight positive=4,negative=0.5"}), 0);
+  EXPECT_EQ(code({"--class-weight positive=4"}), 3);
+  EXPECT_EQ(code({"--loss logistic"}), 3);
+  EXPECT_EQ(code({"--loss multinomial"}), 3);
+}
+
+TEST(AuditCommand, OneRunNamesTheNetworkOfALoss) {
+  const TempDir dir;
+  const Words audit = {
+      "audit --one-run --canaries 10 --epsilon 2 --delta 1e-4 --dim 2 --classes "
+      "-1,1 --loss multinomial --steps 3 -q",
+      dir.write("train.svm", small_libsvm())};
+  const auto told = sotto(audit + Words{"--journal", dir.file("a")});
+  EXPECT_EQ(told.code, 0) << told.err;
+  EXPECT_THAT(told.out, HasSubstr("dp-gd on softmax: "));
+  const auto run = sotto(audit + Words{"--json --journal", dir.file("b")});
+  EXPECT_EQ(json::parse(run.out)["model"], "softmax");
+}
+
 TEST(VerifyCommand, ARealRunHoldsAndItsEditedRecordDoesNot) {
   const TempDir dir;
   const std::string data = dir.write("train.svm", small_libsvm());

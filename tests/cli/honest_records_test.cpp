@@ -58,6 +58,13 @@ TEST(HonestRecords, HoldForWhatRulesChoose) {
            {"--method dp-tr --loss squared"},
            {"--method dp-str --sample-sizes theory"},
            {"--method dp-gd --steps 2 --bias=false"},
+           {"--method dp-gd --steps 2 --no-bias=false"},
+           {"--method dp-gd --steps 2 --no-bias=true"},
+           // Of a flag's several values the last one counts.
+           {"--method dp-gd --steps 2 --bias --bias --no-refusals --no-refusals --quiet"},
+           {"--method dp-gd --steps 2 --bias --no-bias --overwrite --overwrite=false"},
+           {"--method dp-gd --steps 2 --no-bias --bias --overwrite=false --overwrite"},
+           {"--method dp-gd --steps 2 --model softmax --classes -1,1 --row-norm 0 --no-bias=false"},
            {"--method private-spiderboost --loss phase-retrieval --steps 5 --step-size 0.1"},
            {"--method opt --loss sigmoid --solver lanczos --bias --regularizer nonconvex:0.1 "
             "--hessian-clip 0.2"}}) {

@@ -189,6 +189,98 @@ TEST_F(Labels, ClassWeightsThatFitNothingAreRefusedByName) {
               AllOf(HasSubstr("names 'positive'"), HasSubstr("low, mid, high")));
 }
 
+// A weight that is given twice, or where nothing looks at it, would be lost without a word.
+TEST_F(Labels, WeightsOfALossAreUsedOrRefused) {
+  const Words with = "--epsilon 1 --delta 1e-4 -q --method dp-gd --steps 5";
+  const std::string kind = schema("kind");
+  const Words weighted = {"--loss", std::string("logistic weighted 1,50")};
+  ASSERT_EQ(train(with + weighted + Words{"--schema", kind}).code, 0);
+  EXPECT_EQ(model().loss.weights, (ClassWeights{1, 50}));
+  const std::string network = dir_.write("net.toml",
+                                         "input = [2, 1, 1]\nloss = \"logistic\"\n"
+                                         "class_weights = [1, 3]\nlayers = [\"linear 1\"]\n");
+  ASSERT_EQ(train(with + Words{"--model", network, "--schema", kind}, "n.json").code, 0);
+  EXPECT_THAT(model("n.json").network, HasSubstr("class_weights = [1, 3]"));
+  const auto refused = [&](const Words& words, const std::string& what) {
+    for (const Words& how :
+         {Words{rows_, dir_.file("no.json")}, Words("--dry-run --public-n 600")}) {
+      const auto run = sotto("train" + with + words + Words{"--schema", kind} + how);
+      EXPECT_EQ(run.code, 2) << ::testing::PrintToString(words);
+      EXPECT_THAT(run.err, HasSubstr(what));
+    }
+  };
+  refused(weighted + Words("--class-weight no=2"), "both weigh the classes");
+  refused(weighted + Words("--model softmax"), "--class-weight NAME=WEIGHT");
+  refused(weighted + Words{"--model", network}, "--class-weight NAME=WEIGHT");
+  refused({"--model", network, "--class-weight no=2"}, "both weigh the classes");
+}
+
+// A plan knows the spellings of classes that its run knows.
+TEST_F(Labels, APlanTakesTheClassesOfItsRun) {
+  for (const char* loss : {"logistic", "multinomial"}) {
+    const auto run =
+        sotto("train --epsilon 1 --delta 1e-4 -q --dry-run --public-n 600" +
+              Words{"--loss", loss, "--class-weight never=2", "--schema", schema("kind")});
+    EXPECT_EQ(run.code, 0) << loss << run.err;
+  }
+}
+
+TEST_F(Labels, RecordsOfNormalizedNetworksHold) {
+  for (const Words& how : {Words("--mean 0.4 --deviation 0.5,2"), Words("--deviation 3")}) {
+    ASSERT_EQ(train(budget_ + how +
+                    Words{"--loss multinomial --overwrite --again --record",
+                          dir_.file("run.json"),
+                          "--schema",
+                          schema("level")})
+                  .code,
+              0);
+    const auto verified = sotto({"verify", dir_.file("run.json")});
+    EXPECT_EQ(verified.code, 0) << verified.out;
+  }
+}
+
+// Names of classes may have equals signs and commas, in any order.
+TEST_F(Labels, ClassWeightsFindNamesWithEqualsSigns) {
+  const std::string schema = dir_.write(
+      "odd.toml",
+      "[file]\nheader = true\nseparator = \";\"\n[[column]]\nname = \"x\"\nkind = \"numeric\"\n"
+      "min = 0\nmax = 1\n[[column]]\nname = \"y\"\nkind = \"label\"\n"
+      "classes = [\"<=3,5\", \"a=b\", \"c,d=4,e\"]\n");
+  const std::string rows =
+      dir_.write("odd.csv", "x;y\n0.1;<=3,5\n0.5;a=b\n0.9;c,d=4,e\n0.2;<=3,5\n");
+  const auto weighed = [&](const Words& words) {
+    const auto run = sotto("train --method gd -q --loss multinomial --overwrite" + words +
+                           Words{"--schema", schema, rows, dir_.file("odd.json")});
+    return run.code == 0 ? model("odd.json").network : run.err;
+  };
+  EXPECT_THAT(weighed("--class-weight <=3,5=7"), HasSubstr("class_weights = [7, 1, 1]"));
+  EXPECT_THAT(weighed("--class-weight a=b=2,<=3,5=7"), HasSubstr("class_weights = [7, 2, 1]"));
+  EXPECT_THAT(weighed("--class-weight c,d=4,e=0.5,a=b=3"),
+              HasSubstr("class_weights = [1, 3, 0.5]"));
+  EXPECT_THAT(weighed("--class-weight <=3,5=7 --class-weight c,d=4,e=2"),
+              HasSubstr("class_weights = [7, 1, 2]"));
+  EXPECT_THAT(weighed("--class-weight <=3,6=7"), HasSubstr("names '<', which is no class"));
+}
+
+TEST_F(Labels, CountsNeedALabelThatCounts) {
+  const std::string below =
+      dir_.write("below.toml",
+                 "[file]\nheader = true\n[[column]]\nnames = [\"x\", \"z\"]\nkind = \"numeric\"\n"
+                 "min = 0\nmax = 1\n[[column]]\nnames = [\"kind\", \"level\"]\nkind = \"ignore\"\n"
+                 "[[column]]\nname = \"count\"\nkind = \"label\"\nmin = -12\nmax = 0\n");
+  const auto run = train("--epsilon 1 --delta 1e-4 --loss poisson" + Words{"--schema", below});
+  EXPECT_EQ(run.code, 2);
+  EXPECT_THAT(run.err, HasSubstr("the schema's label is at most 0"));
+}
+
+TEST_F(Labels, RecalibratedProbabilitiesAreNotThoseOfTheWeights) {
+  ASSERT_EQ(train("--method gd -q --class-weight yes=9 --schema" + Words{schema("kind")}).code, 0);
+  EXPECT_THAT(sotto({"show", dir_.file("model.json")}).out, HasSubstr("rows so weighted"));
+  ASSERT_EQ(sotto({"recalibrate", rows_, dir_.file("model.json"), dir_.file("new.json")}).code, 0);
+  EXPECT_THAT(sotto({"show", dir_.file("new.json")}).out,
+              AllOf(HasSubstr("yes x 9"), Not(HasSubstr("rows so weighted"))));
+}
+
 TEST_F(Labels, CountsHaveRates) {
   const Words data = {"--schema", schema("count"), "--record", dir_.file("run.json")};
   ASSERT_EQ(train(budget_ + Words("--loss poisson") + data).code, 0);
@@ -242,6 +334,30 @@ TEST_F(Labels, SeveralClassesAreMultinomial) {
   const auto verified = sotto({"verify --model", dir_.file("w.json"), dir_.file("run.json")});
   EXPECT_EQ(verified.code, 0) << verified.out;
   EXPECT_THAT(sotto({"show", dir_.file("w.json")}).out, HasSubstr("mid x 2"));
+  // The network's text has the weights that the options ask for, and none beside them.
+  const json record = json::parse(TempDir::read(dir_.file("run.json")));
+  const auto forged = [&](const std::string& weights) {
+    json copy = record;
+    std::string text = copy["network"];
+    const std::size_t at = text.find("class_weights");
+    text.replace(at, text.find('\n', at) + 1 - at, weights);
+    copy["network"] = text;
+    return sotto({"verify", dir_.write("forged", copy.dump())});
+  };
+  EXPECT_EQ(forged("class_weights = [1, 2, 0.5]\n").code, 0);
+  EXPECT_EQ(forged("class_weights = [1, 1, 0.5]\n").code, 5);
+  EXPECT_EQ(forged("").code, 5);
+  EXPECT_EQ(forged("class_weights = [1, 2, 0.5]\nmean = [0.5, 0.5]\n").code, 5);
+  EXPECT_EQ(forged("class_weights = [1, 2, 0.5]\ndeviation = [2, 1]\n").code, 5);
+  const auto plain = budget_ + Words{"--loss multinomial --overwrite --again --record",
+                                     dir_.file("run.json"),
+                                     "--schema",
+                                     schema("level")};
+  ASSERT_EQ(train(plain, "w.json").code, 0);
+  json heavy = json::parse(TempDir::read(dir_.file("run.json")));
+  EXPECT_EQ(sotto({"verify", dir_.write("forged", heavy.dump())}).code, 0);
+  heavy["network"] = "class_weights = [1, 2, 1]\n" + heavy["network"].get<std::string>();
+  EXPECT_EQ(sotto({"verify", dir_.write("forged", heavy.dump())}).code, 5);
   EXPECT_EQ(sotto({"export", dir_.file("w.json"), dir_.file("w.onnx")}).code, 0);
 }
 

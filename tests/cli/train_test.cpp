@@ -48,6 +48,25 @@ TEST_F(Train, WritesAModelThatCarriesItsPrivacyStatement) {
   EXPECT_EQ(record["steps"].get<std::size_t>(), record["trace"].size());
 }
 
+// A choice among candidates looks at every row for each of them.
+TEST_F(Train, ADryRunCountsThePassesOfItsRun) {
+  for (const Words& how : {Words("--method dp-gd"),
+                           Words("--method dp-gd --output best"),
+                           Words("--method dp-gd --output best --steps 3"),
+                           Words("--method dp-sgd --output best --candidates 4"),
+                           Words("--method dp-srm --output best"),
+                           Words("--method dp-pgd --constraint l2:2 --output best"),
+                           Words("--method dp-fw-l2 --constraint l2:2 --output best")}) {
+    const auto passes = [&](const Words& more) {
+      const auto run = sotto(command(how + Words("--json --overwrite --again") + more));
+      EXPECT_EQ(run.code, 0) << run.err;
+      return nlohmann::json::parse(run.out)["passes"].get<double>();
+    };
+    EXPECT_NEAR(passes("--dry-run --public-n 200"), passes({}), 1e-9)
+        << ::testing::PrintToString(how);
+  }
+}
+
 TEST_F(Train, JsonHasWhatScriptsNeed) {
   const auto run = sotto(command({"--json --seed 3 --unsafe-diagnostics --test", test_}));
   ASSERT_EQ(run.code, 0) << run.err;

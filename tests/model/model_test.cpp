@@ -206,6 +206,19 @@ TEST(Model, NewerVersionsAndOtherJsonAreRefusedByName) {
   EXPECT_THAT(model_from_text(json.dump(), "m.json").error().message, HasSubstr("misses parts"));
 }
 
+TEST(Model, StatesNoImpossibleNumberOfRowsPerPerson) {
+  auto json = nlohmann::json::parse(to_text(sample_model()));
+  for (const char* most : {"-3", "0", "2.5", "\"3\"", "null"}) {
+    json["privacy"]["most_rows"] = nlohmann::json::parse(most);
+    const auto model = model_from_text(json.dump(), "m.json");
+    ASSERT_FALSE(model) << most;
+    EXPECT_EQ(model.error().kind, ErrorKind::kBadData);
+    EXPECT_THAT(model.error().message, HasSubstr("most_rows"));
+  }
+  json["privacy"].erase("most_rows");
+  EXPECT_EQ(model_from_text(json.dump(), "m.json")->privacy.most_rows, 0);
+}
+
 TEST(Model, IsWrittenWholeOrNotAtAll) {
   const TempDir dir;
   const std::string path = dir.write("m.json", "before");

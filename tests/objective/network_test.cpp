@@ -5,6 +5,7 @@
 #include "sotto/objective/network/engine.hpp"
 #include "sotto/objective/network/features.hpp"
 #include "sotto/objective/network/network_kernels.hpp"
+#include "sotto/objective/network/transfer.hpp"
 #include "tests/objective/engine_conformance.hpp"
 #include "tests/objective/network_reference.hpp"
 
@@ -103,6 +104,36 @@ TEST(NetworkEngine, FrozenLayersAreNotTrainedAndTheirFeaturesChangeNothing) {
     }
   }
   EXPECT_FALSE(frozen_features(table, spec, all).value());
+}
+
+// A network of which any field were left behind would have other gradients, or another loss.
+TEST(NetworkEngine, FeaturesKeepEverythingOfTheNetworkBehindThem) {
+  NetworkSpec spec = make_spec({2, 8, 8}, {"flatten", "linear 7", "relu", "linear 3"});
+  spec.mean = {0.5, 0.25};
+  spec.deviation = {0.5, 2};
+  spec.class_weights = {1, 40, 0.5};
+  spec.layers[1].frozen = true;
+  const Vector all = initial_weights(spec, 2);
+  const Table table = random_rows(spec, 20, 9);
+  const auto whole = NetworkEngine::make(table, spec, all).value();
+  const auto features = frozen_features(table, spec, all).value();
+  ASSERT_TRUE(features);
+  const auto rest = NetworkEngine::make(features->table, features->rest).value();
+  const Vector w = trained_part(spec, all);
+  for (std::int64_t unit = 0; unit < 20; ++unit)
+    EXPECT_EQ(gradient_of(*rest, unit, w), gradient_of(*whole, unit, w)) << unit;
+  NetworkSpec expected = spec;
+  expected.input = {7, 1, 1};
+  expected.mean = expected.deviation = {};
+  expected.layers = {spec.layers[3]};
+  EXPECT_EQ(features->rest, expected);
+
+  spec.loss = NetworkLoss::kLogistic;
+  spec.class_weights = {1, 8};
+  spec.layers.back().outputs = 1;
+  const Vector other = initial_weights(spec, 2);
+  EXPECT_EQ(frozen_features(random_rows(spec, 4, 9), spec, other).value()->rest.class_weights,
+            spec.class_weights);
 }
 
 TEST(NetworkEngine, FeaturesOfALongLayerChangeNothing) {

@@ -34,11 +34,13 @@ Expected<std::optional<FrozenFeatures>> frozen_features(const Table& table,
   SOTTO_ASSIGN(const auto engine, NetworkEngine::make(table, spec, w));
 
   FrozenFeatures result;
-  result.rest.loss = spec.loss;
+  // All but what the features have behind them: its loss with the class weights stays.
+  result.rest = spec;
   result.rest.input = engine->frozen_shape();
-  result.rest.layers.insert(result.rest.layers.end(),
-                            spec.layers.begin() + static_cast<std::ptrdiff_t>(first),
-                            spec.layers.end());
+  result.rest.mean.clear();
+  result.rest.deviation.clear();
+  result.rest.layers.erase(result.rest.layers.begin(),
+                           result.rest.layers.begin() + static_cast<std::ptrdiff_t>(first));
 
   const std::int64_t width = result.rest.input.size();
   PageFile file;

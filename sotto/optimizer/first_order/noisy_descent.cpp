@@ -46,7 +46,10 @@ Plan NoisyDescent::plan(const PublicProblem& problem, double noise_multiplier) c
           output.event(total_multiplier(noise_multiplier, output.steps()), problem.relation))
     event = Event::compose({std::move(event), *std::move(last)});
   const std::int64_t entries = problem.dimension + (options_.clip_quantile ? 1 : 0);
-  return {std::move(event), output.steps() * entries + output.noise_samples()};
+  return {std::move(event),
+          output.steps() * entries + output.noise_samples(),
+          {},
+          output.further_passes()};
 }
 
 Expected<OptimizerResult> NoisyDescent::run(Oracle& oracle,

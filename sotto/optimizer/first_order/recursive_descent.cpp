@@ -99,7 +99,10 @@ Plan RecursiveDescent::plan(const PublicProblem& problem, double noise_multiplie
   if (pairs() > 0) event = Event::compose({event, Event::repeat(pairs(), pair)});
   if (auto last = output.event(total_multiplier(noise_multiplier), problem.relation))
     event = Event::compose({event, *last});
-  return {std::move(event), steps_ * problem.dimension + output.noise_samples()};
+  return {std::move(event),
+          steps_ * problem.dimension + output.noise_samples(),
+          {},
+          output.further_passes()};
 }
 
 Expected<OptimizerResult> RecursiveDescent::run(Oracle& oracle,

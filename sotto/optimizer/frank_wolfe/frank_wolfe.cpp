@@ -72,7 +72,9 @@ Plan FrankWolfe::plan_of(Event step,
   if (auto last = certificate_.event(total, problem))
     event = Event::compose({std::move(event), *std::move(last)});
   return {std::move(event),
-          output.steps() * samples + output.noise_samples() + certificate_.noise_samples()};
+          output.steps() * samples + output.noise_samples() + certificate_.noise_samples(),
+          {},
+          output.further_passes()};
 }
 
 Expected<OptimizerResult> FrankWolfe::walk(Oracle& oracle,

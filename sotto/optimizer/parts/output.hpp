@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -86,6 +87,10 @@ class Output {
   /// Gaussian release with the multiplier `total_multiplier`; none for other outputs.
   std::optional<Event> event(double total_multiplier, Relation relation) const;
   std::int64_t noise_samples() const { return selects() ? 1 : 0; }
+  /// Plan::further_passes.
+  double further_passes() const {
+    return selects() ? static_cast<double>(std::min(options_.candidates, steps_) - 1) : 0;
+  }
 
   /// Where the next step is taken.
   void before_step(const Vector& w);

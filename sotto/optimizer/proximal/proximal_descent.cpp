@@ -91,7 +91,9 @@ Plan ProximalDescent::plan(const PublicProblem& problem, double noise_multiplier
     event = Event::compose({std::move(event), *std::move(last)});
   return {
       std::move(event),
-      output.steps() * problem.dimension + output.noise_samples() + certificate_.noise_samples()};
+      output.steps() * problem.dimension + output.noise_samples() + certificate_.noise_samples(),
+      {},
+      output.further_passes()};
 }
 
 Expected<OptimizerResult> ProximalDescent::run(Oracle& oracle,
