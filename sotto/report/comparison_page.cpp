@@ -99,8 +99,8 @@ void joint_budget(Page& page, const std::vector<ReportedRun>& runs) {
                 "The budgets of runs on the same data add up, also those of runs that were thrown "
                 "away. The sum also holds for runs chosen after looking at earlier ones, if none "
                 "was begun that took it beyond a limit set before the first. For runs that were "
-                "planned together `sotto account --journal` tells a smaller price; it is no "
-                "guarantee for runs chosen after looking.");
+                "planned together `sotto account` tells a smaller price from their journals; it is "
+                "no guarantee for runs chosen after looking.");
   else
     page.banner(Tone::kWarning,
                 "These guarantees can't be compared or added",
