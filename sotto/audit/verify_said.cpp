@@ -204,6 +204,8 @@ void compare_options(const Said& command, const json& options, Checks& checks) {
       checks.require("options", false, "one has no name, value or origin");
       continue;
     }
+    checks.require(
+        "options", *name != "bias" || *text == "yes", "their intercept is neither there nor not");
     const auto typed = command.find(option_name(*name));
     const bool given = *origin == to_string(Origin::kGiven);
     checks.require(
