@@ -260,14 +260,24 @@ void compare_settings(const Said& command,
         agrees,
         fmt::format("{} is {} ({}), which is not what the command says", *name, *text, *origin));
   }
-  checks.require("options",
-                 !(command.contains("no_bias") && options.contains("bias")),
-                 "they have an intercept, which the command takes back");
   for (const auto& [name, text] : command)
     checks.require("command",
                    listed.contains(name) || options.contains(name) || is_unrecorded(name) ||
                        text == "false",  // a flag that is taken back
                    fmt::format("it has {}, which the record does not list", name));
+}
+
+/// A linear model has an intercept unless the command takes it back. A network has no such option.
+void compare_intercept(const Said& command,
+                       const Said& options,
+                       const json& record,
+                       Checks& checks) {
+  if (value<std::string>(record, "loss") == "network") return;
+  const bool has_one = options.contains("bias");
+  checks.require("options",
+                 has_one != command.contains("no_bias"),
+                 has_one ? "they have an intercept, which the command takes back"
+                         : "they have no intercept, but the command does not take it back");
 }
 
 /// A linear model's loss: what the options leave open, a Poisson loss's largest rate and which
@@ -465,6 +475,7 @@ void check_said(const json& record, const json& statement, Checks& checks) {
   compare_model(read, record, checks);
   if (const auto settings = value<json>(record, "settings"); settings && settings->is_array())
     compare_settings(typed, read, *settings, checks);
+  compare_intercept(typed, read, record, checks);
   Comparison with("command", typed, checks);
   const auto flag = [](const json& object, const char* name) {
     return value<bool>(object, name).value_or(false);
