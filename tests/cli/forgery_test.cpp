@@ -93,7 +93,8 @@ INSTANTIATE_TEST_SUITE_P(
         Words{"--method dp-srm --noise-multiplier 3 --steps 20"},
         Words{"--method dp-tr --epsilon 3"},
         Words{"--method dp-agd --epsilon 3"},
-        Words{"--method dp-fw-l1 --constraint polytope:DIR/p.txt --row-max 1 --no-bias --epsilon 1"},
+        Words{
+            "--method dp-fw-l1 --constraint polytope:DIR/p.txt --row-max 1 --no-bias --epsilon 1"},
         Words{"--method dp-sgd --model mlp:3 --epsilon 2 --steps 10"},
         Words{"--method dp-sgd --schema DIR/persons.toml --epsilon 2 --steps 10"},
         Words{"--method dp-sgd --most-rows 1 --schema DIR/persons.toml --epsilon 2 --steps 10"},

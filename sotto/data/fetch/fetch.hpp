@@ -58,8 +58,8 @@ struct FetchedFile {
 /// Fetches what is not there yet. Downloads go to NAME.part in the folder (and are resumed next
 /// time), are checked, unpacked and renamed: a file under its own name is complete and right. Runs
 /// the programs curl, tar and bzip2, without a shell, and lets none of them write more than the
-/// official file has. kIo if a file can't be fetched, with the remedy; kBadData if what came or what
-/// is there is not the official file. `report` hears of every kept file.
+/// official file has. kIo if a file can't be fetched, with the remedy; kBadData if what came or
+/// what is there is not the official file. `report` hears of every kept file.
 Expected<std::vector<FetchedFile>> fetch(
     const DataSet& set,
     const FetchOptions& options,
