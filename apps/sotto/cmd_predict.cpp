@@ -92,6 +92,7 @@ Expected<int> predict(const PredictArguments& arguments) {
   std::optional<ResultsOnStandardError> elsewhere;
   if (arguments.to_standard_output()) elsewhere.emplace();
   print_scored(arguments, scored);
+  if (scored.metrics) warn_of_training_rows(model, scored.rows);
   return kSuccess;
 }
 

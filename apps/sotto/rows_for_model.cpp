@@ -18,6 +18,15 @@ Expected<Model> load_model_for(const std::string& model_path, const std::string&
           "{} is a model, and {} is none: DATA comes before MODEL.", data_path, model_path));
 }
 
+void warn_of_training_rows(const Model& model, std::int64_t rows) {
+  const PrivacyStatement& privacy = model.privacy;
+  if (!privacy.is_private || privacy.unit != "row" || privacy.public_n != rows) return;
+  say("warning: these are as many rows as the model was trained on, {}. If they are those rows, "
+      "what is shown here tells about them exactly, and no charge covers it: use rows that are "
+      "public.\n",
+      rows);
+}
+
 void RowsForModel::add_to(Verb& verb) {
   data.add_rows(verb, "DATA", data_path, "public rows with labels, in the training data's format")
       .required();
@@ -37,6 +46,7 @@ Expected<RowsForModel::Opened> RowsForModel::open() const {
   options.persons = false;  // a row counts once, whoever it is about
   SOTTO_ASSIGN(Dataset rows, family->read(std::move(options)));
   for (const auto& note : rows.notes) say("note: {}\n", note);
+  warn_of_training_rows(model, rows.table.rows());  // public rows: to be looked at
   return Opened{std::move(model), std::move(family), std::move(rows)};
 }
 

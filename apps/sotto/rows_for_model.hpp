@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -12,6 +13,9 @@ namespace sotto::app {
 
 /// kUsage if it is no model, but the rows' file is one: the two were exchanged.
 Expected<Model> load_model_for(const std::string& model_path, const std::string& data_path);
+
+/// Warns where as many rows were looked at as a private model was trained on.
+void warn_of_training_rows(const Model& model, std::int64_t rows);
 
 /// DATA MODEL: public rows with labels, read as those that the model was trained on.
 struct RowsForModel {

@@ -199,6 +199,25 @@ std::string origin_text(Origin origin) {
 
 }  // namespace
 
+namespace {
+
+/// What the line before it says, for those who read one for the first time.
+void print_meaning(const PreparedRun& run,
+                   const PublicProblem& problem,
+                   const TrainOptions& options) {
+  if (options.seed) return;  // it means nothing: the noise is known
+  const char* unit = options.unit.empty() || options.unit == "row" ? "row" : "person";
+  say("that means: {} any one {}, every result is as likely, up to a factor of {} (e^epsilon), "
+      "except with probability {} (delta). `sotto methods {}` explains the settings.\n",
+      problem.relation == Relation::kReplaceOne ? "whatever the values of" : "with or without",
+      unit,
+      text_up(std::exp(run.epsilon_planned), 3),
+      text_up(options.delta),
+      run.method->name);
+}
+
+}  // namespace
+
 void print_prepared(const PreparedRun& run,
                     const PublicProblem& problem,
                     const TrainOptions& options) {
@@ -230,6 +249,7 @@ void print_prepared(const PreparedRun& run,
         text_up(options.delta),
         to_string(problem.relation),
         run.accountant->name());
+  print_meaning(run, problem, options);
 }
 
 void print_plan(const PreparedRun& run,

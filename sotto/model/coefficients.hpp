@@ -31,6 +31,24 @@ struct Coefficient {
 /// In the order of the weights, the intercept last. kBadData if the schema is not the model's.
 Expected<std::vector<Coefficient>> coefficients(const Model& model);
 
+/// A feature's weight for each class, in a linear model of several classes. Only differences
+/// between classes matter, so each is told against the mean of all classes.
+struct ClassCoefficient {
+  std::string name;
+  std::vector<double> weights;
+  /// Between the classes that it tells apart most.
+  double spread() const;
+};
+
+struct ClassCoefficients {
+  std::vector<ClassCoefficient> features;
+  std::optional<ClassCoefficient> intercept;
+};
+
+/// Of a network that is one linear layer, which is what `loss multinomial` trains, in the order of
+/// its features; none of any other model.
+Expected<std::optional<ClassCoefficients>> class_coefficients(const Model& model);
+
 /// The classes, each with all spellings that the schema declares for it: `NO or >30`. Two without
 /// names are -1 and +1; empty for regression.
 Expected<std::vector<std::string>> full_class_names(const Model& model);

@@ -150,8 +150,9 @@ std::string brief(const RunRecord& record) {
                        record.method,
                        record.steps,
                        to_string(record.stopped));
-  const std::string budget =
-      std::isfinite(record.epsilon_budget) ? " of " + text_up(record.epsilon_budget) : "";
+  const std::string budget = std::isfinite(record.epsilon_budget)
+                                 ? " of a budget of " + text_up(record.epsilon_budget)
+                                 : "";
   return fmt::format("{}: {} steps, epsilon {}{}{} (delta {}, {}, {}), stopped: {}",
                      record.method,
                      record.steps,

@@ -119,7 +119,8 @@ std::string to_text(const RunRecord& record);
 /// Sotto's version, and those of the compiler and the libraries that numbers depend on.
 std::vector<std::pair<std::string, std::string>> build_versions();
 
-/// `dp-gd: 80 steps, epsilon 0.998 of 1 (delta 1e-06, zero-out, gaussian), stopped: plan complete`
+/// `dp-gd: 80 steps, epsilon 0.998 of a budget of 1 (delta 1e-06, zero-out, gaussian), stopped:
+/// plan complete`
 std::string brief(const RunRecord& record);
 
 }  // namespace sotto

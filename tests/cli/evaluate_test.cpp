@@ -124,6 +124,33 @@ TEST_F(Evaluate, RowsNeedFeaturesAndLabelsOnly) {
   }
 }
 
+TEST_F(Evaluate, RowsThatMayBeThoseOfTrainingAreWarnedOf) {
+  int runs = 0;
+  const auto warns =
+      [&](const std::string& verb, const std::string& rows, const std::string& model) {
+        Words words{verb, rows, model};
+        if (verb != "evaluate") words += Words{dir_.file(fmt::format("out.{}", ++runs))};
+        const auto run = sotto(words);
+        EXPECT_EQ(run.code, 0) << run.err;
+        return run.err.find("as many rows as the model was trained on, 60.") != std::string::npos;
+      };
+  const std::string copy = dir_.write("copy.csv", rows_of_schema());
+  const std::string more = dir_.write("more.csv", rows_of_schema() + "7,NO\n");
+  const std::string open = train({});
+  const std::string secret = dir_.file("private.json");
+  ASSERT_EQ(sotto({"train --epsilon 1 --delta 1e-3 --steps 2 -q --schema",
+                   dir_.write("s.toml", kSchema),
+                   rows_,
+                   secret})
+                .code,
+            0);
+  for (const char* verb : {"evaluate", "recalibrate", "predict"}) {
+    EXPECT_TRUE(warns(verb, copy, secret)) << verb;
+    EXPECT_FALSE(warns(verb, more, secret)) << verb;
+    EXPECT_FALSE(warns(verb, copy, open)) << verb << ": this model promises nothing";
+  }
+}
+
 TEST_F(Evaluate, TwoClasses) {
   const std::string model = train({});
   const auto told = evaluated(rows_, model);

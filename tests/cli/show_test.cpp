@@ -217,6 +217,52 @@ TEST_F(Show, ANetworkHasLayers) {
   EXPECT_FALSE(std::filesystem::exists(dir_.file("c.csv")));
 }
 
+TEST_F(Show, AModelOfThreeClassesHasATableOfThem) {
+  std::string rows = "age,back\n";
+  for (int i = 0; i < 60; ++i)
+    rows += std::to_string(i % 50) + (i % 3 == 0 ? ",no\n" : i % 3 == 1 ? ",late\n" : ",soon\n");
+  const std::string schema = dir_.write("three.toml", R"([file]
+header = true
+[[column]]
+name = "age"
+kind = "numeric"
+min = 0
+max = 50
+[[column]]
+name = "back"
+kind = "label"
+classes = ["no", "late", "soon"]
+)");
+  const std::string model = dir_.file("three.json");
+  const auto run = sotto({"train --method gd --steps 5 --loss multinomial -q --schema",
+                          schema,
+                          dir_.write("three.csv", rows),
+                          model});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const json file = json::parse(TempDir::read(model));
+  const auto w = file.at("weights").get<std::vector<double>>();
+  ASSERT_EQ(w.size(), 6u);  // a weight per class, then an intercept per class
+  const double age_mean = (w[0] + w[1] + w[2]) / 3;
+  const double intercept_mean = (w[3] + w[4] + w[5]) / 3;
+
+  const json shown = json::parse(sotto({"show --json", model}).out);
+  ASSERT_EQ(shown["coefficients"].size(), 1u);
+  EXPECT_EQ(shown["coefficients"][0]["feature"], "age");
+  for (std::size_t c = 0; c < 3; ++c) {
+    EXPECT_DOUBLE_EQ(shown["coefficients"][0]["weights"][c], w[c] - age_mean) << c;
+    EXPECT_DOUBLE_EQ(shown["intercept"][c], w[3 + c] - intercept_mean) << c;
+  }
+  const std::string csv = dir_.file("three.csv.out");
+  const auto text = sotto({"show --csv", csv, model});
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("linear, one score per class"),
+                    HasSubstr("        no       late       soon   feature"),
+                    HasSubstr("   age\n"),
+                    HasSubstr("   intercept\n"),
+                    HasSubstr("against the mean of all classes")));
+  EXPECT_THAT(TempDir::read(csv), ::testing::StartsWith("feature,no,late,soon\nage,"));
+}
+
 /// A network that starts at random, one that starts from it, and their records.
 class Start : public ::testing::Test {
  protected:
