@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-constexpr const char* kNetwork = R"(input = [2]
+constexpr const char* kSmallNetwork = R"(input = [2]
 loss = "softmax"
 [[layer]]
 kind = "dense"
@@ -38,7 +38,7 @@ class Collisions : public ::testing::Test {
     dir_.write("key", std::string(32, 'k'));
     dir_.write("c.toml", "steps = 2\n");
     dir_.write("p.txt", "1 0\n0 1\n-1 0\n");
-    dir_.write("net.toml", kNetwork);
+    dir_.write("net.toml", kSmallNetwork);
   }
 
   std::string file(const std::string& name) const { return dir_.file(name); }
@@ -340,11 +340,8 @@ TEST_F(Collisions, ARescuedModelTakesANameOfItsOwn) {
 
 /// `gnuplot` as this text says, for one command.
 CommandResult report_with(const TempDir& dir, const std::string& gnuplot, const std::string& plot) {
-  fs::create_directories(dir.file("bin"));
-  const std::string program = dir.write("bin/gnuplot", "#!/bin/sh\n" + gnuplot);
-  ::chmod(program.c_str(), 0755);
   return sotto({"report", dir.file("r.json"), "--plot", dir.file(plot)},
-               "PATH=" + quoted(dir.file("bin")) + ":$PATH;");
+               "PATH=" + quoted(made_up_program(dir, "gnuplot", gnuplot)) + ":$PATH;");
 }
 
 TEST_F(Collisions, APlotIsWholeOrTheOldOne) {

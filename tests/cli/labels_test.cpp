@@ -21,7 +21,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kExamples = std::string(SOTTO_SOURCE_DIR) + "/examples/";
+const std::string kExampleSchemas = std::string(SOTTO_SOURCE_DIR) + "/examples/";
 
 /// Rare positives whose feature tends to be larger; a numeric label that grows with it; three
 /// classes along it. The label's columns are `kind`, `count` and `level`.
@@ -377,7 +377,7 @@ TEST(RealLabels, TumoursAreToldApartWithoutAWordAboutIntercepts) {
   const auto accuracy = [&](const Words& more) {
     const auto run = sotto("train --json -q" + more +
                            Words{"--schema",
-                                 kExamples + "wdbc.toml",
+                                 kExampleSchemas + "wdbc.toml",
                                  "--test",
                                  shared_data("uci/wdbc.data"),
                                  shared_data("uci/wdbc.data"),

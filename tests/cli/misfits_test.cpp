@@ -21,15 +21,15 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr int kRows = 40;
+constexpr int kMisfitRows = 40;
 constexpr int kChanged = 7;
 
-/// kRows rows, in turns those of `rows`; row kChanged is `changed`, unless that is empty.
+/// kMisfitRows rows, in turns those of `rows`; row kChanged is `changed`, unless that is empty.
 std::string joined(const std::string& head,
                    const std::vector<std::string>& rows,
                    const std::string& changed) {
   std::string text = head;
-  for (int i = 0; i < kRows; ++i)
+  for (int i = 0; i < kMisfitRows; ++i)
     text += i == kChanged && !changed.empty() ? changed
                                               : rows[static_cast<std::size_t>(i) % rows.size()];
   return text;
@@ -157,7 +157,7 @@ TEST_F(Misfit, CsvDenseSparseAndPersons) {
 
 TEST_F(Misfit, Npy) {
   std::string labels = npy_header("<f4", "(40,)");
-  for (int i = 0; i < kRows; ++i) labels += floats({static_cast<float>(i % 2)});
+  for (int i = 0; i < kMisfitRows; ++i) labels += floats({static_cast<float>(i % 2)});
   dir_.write("y.npy", labels);
   compare(npy_header("<f4", "(40, 3)"),
           {floats({1, 0, 2}), floats({0, 1, 1})},
@@ -170,7 +170,7 @@ TEST_F(Misfit, Npy) {
 
 TEST_F(Misfit, LabelsOfNpyIdxAndCifar) {
   std::string features = npy_header("<f4", "(40, 3)");
-  for (int i = 0; i < kRows; ++i) features += floats({1, 0, static_cast<float>(i % 2)});
+  for (int i = 0; i < kMisfitRows; ++i) features += floats({1, 0, static_cast<float>(i % 2)});
   dir_.write("x.npy", features);
   compare(npy_header("<f4", "(40,)"),
           {floats({0}), floats({1})},

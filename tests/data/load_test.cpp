@@ -15,7 +15,7 @@ namespace {
 using test::content;
 using test::gzip;
 
-constexpr const char* kSchema =
+constexpr const char* kLoadSchema =
     "[file]\nmissing=['?']\n[[column]]\nname='who'\nkind='unit'\n"
     "[[column]]\nname='x'\nkind='numeric'\nmin=0\nmax=8\nmissing_indicator=true\n"
     "[[column]]\nname='c'\nkind='categorical'\nvalues=['a','b']\nother=true\n"
@@ -74,7 +74,7 @@ TEST_F(Load, ConvertsBetweenFormats) {
 
 TEST_F(Load, InfoShowsPublicFactsUnlessAsked) {
   const std::string text = "ann,1,a,1\nbob,2,b,0\nann,8,z,0\ncy,?,b,0\n";
-  const LoadOptions options = with_path(write("a.csv", text), write("s.toml", kSchema));
+  const LoadOptions options = with_path(write("a.csv", text), write("s.toml", kLoadSchema));
   const auto data = load_table(options);
   ASSERT_TRUE(data) << data.error().message;
   const auto info = describe(options, *data, std::nullopt, false);
@@ -113,7 +113,7 @@ TEST_F(Load, MutatedFilesNeverCrashOrGiveNonFiniteTables) {
   const std::string y = path("y.npy");
   const std::string idx("\0\0\x08\x03\0\0\0\x02\0\0\0\1\0\0\0\2abcd", 20);
   const std::string idx_labels = write("l-ubyte", std::string("\0\0\x08\x01\0\0\0\2\0\1", 10));
-  const std::string schema = write("s.toml", kSchema);
+  const std::string schema = write("s.toml", kLoadSchema);
   struct Case {
     std::string seed, name, options_path, schema;
   };
@@ -121,7 +121,7 @@ TEST_F(Load, MutatedFilesNeverCrashOrGiveNonFiniteTables) {
                                    {gzip(svm), "m.gz", path("m.gz"), ""},
                                    {csv, "m.csv", path("m.csv"), schema},
                                    {gzip(csv), "m.csv.gz", path("m.csv.gz"), schema},
-                                   {kSchema, "m.toml", write("good.csv", csv), path("m.toml")},
+                                   {kLoadSchema, "m.toml", write("good.csv", csv), path("m.toml")},
                                    {x, "m.npy", path("m.npy") + "," + y, ""},
                                    {idx, "m-ubyte", path("m-ubyte") + "," + idx_labels, ""}};
   const std::string alphabet = std::string("0123456789:.-+eE#, \t\r\n\"?naif|=[]'\xff") + '\0';

@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr double kStep = 0.3;
+constexpr double kMirrorStep = 0.3;
 
 std::unique_ptr<MirrorIterate> made(MirrorMap map,
                                     const ConstraintPtr& set,
@@ -50,11 +50,11 @@ TEST(MirrorMap, PNormStepsMinimizeTheirModel) {
       auto iterate = made(MirrorMap::kPNorm, ball, r, start);
       Vector g(5);
       g << 1, -2, 0.5, 0.1, 3;
-      iterate->move(g, kStep);
+      iterate->move(g, kMirrorStep);
       const Vector answer = iterate->w();
       EXPECT_TRUE(ball->contains(answer, 1e-9));
       const auto model = [&](const Vector& u) {
-        return g.dot(u) + r.value(u) + pnorm_distance(u, start) / kStep;
+        return g.dot(u) + r.value(u) + pnorm_distance(u, start) / kMirrorStep;
       };
       for (int k = 0; k < 3000; ++k) {
         Vector u = answer;
@@ -72,9 +72,10 @@ TEST(MirrorMap, EntropyOnTheSimplexIsExponentiatedGradient) {
   EXPECT_LE((iterate->w() - start).norm(), 1e-14);
   Vector g(3);
   g << 1, -1, 2;
-  iterate->move(g, kStep);
+  iterate->move(g, kMirrorStep);
   Vector expected(3);
-  expected << 0.5 * std::exp(-kStep), 0.3 * std::exp(kStep), 0.2 * std::exp(-2 * kStep);
+  expected << 0.5 * std::exp(-kMirrorStep), 0.3 * std::exp(kMirrorStep),
+      0.2 * std::exp(-2 * kMirrorStep);
   expected /= expected.sum();
   EXPECT_LE((iterate->w() - expected).norm(), 1e-14);
 }
@@ -85,7 +86,7 @@ TEST(MirrorMap, EntropyOnTheBallUsesBothSigns) {
   EXPECT_EQ(iterate->w().norm(), 0);
   Vector g(2);
   g << 1, -0.5;
-  iterate->move(g, kStep);
+  iterate->move(g, kMirrorStep);
   const double sum =
       std::exp(-0.3) + std::exp(0.3) + std::exp(0.15) + std::exp(-0.15) + 1;  // and the slack
   EXPECT_NEAR(iterate->w()[0], kRadius * (std::exp(-0.3) - std::exp(0.3)) / sum, 1e-14);

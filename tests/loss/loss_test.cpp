@@ -84,7 +84,7 @@ TEST(Loss, SigmoidDecreasesInTheMargin) {
   EXPECT_LT(SigmoidLoss<ScalarMath>::first(0.3), 0);
 }
 
-struct Case {
+struct LossCase {
   LossKind kind;
   glm_kernels::LossKernels glm_kernels::Kernels::*kernels;
 };

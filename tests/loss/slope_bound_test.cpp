@@ -13,7 +13,7 @@
 namespace sotto {
 namespace {
 
-const LossInfo kLogistic = loss_info({LossKind::kLogistic});
+const LossInfo kLogisticLoss = loss_info({LossKind::kLogisticLoss});
 
 TEST(SlopeBound, AgreesWithTheTableOfTheDesign) {
   // algorithms.md 2.1, computed by an independent prototype; three digits.
@@ -24,10 +24,11 @@ TEST(SlopeBound, AgreesWithTheTableOfTheDesign) {
                                            {5.0, 0.993, 1.617},
                                            {10.0, 1.0, 1.821},
                                            {50.0, 1.0, 1.981}}) {
-    EXPECT_NEAR(gradient_bound(kLogistic, 1, W), bound, 6e-4) << W;
-    EXPECT_GE(gradient_diameter(kLogistic, 1, W), diameter - 6e-4) << W;
-    EXPECT_LE(gradient_diameter(kLogistic, 1, W), diameter * 1.001 + 6e-4) << W;
-    EXPECT_DOUBLE_EQ(gradient_bound(kLogistic, 4, W / 4), 4 * gradient_bound(kLogistic, 1, W));
+    EXPECT_NEAR(gradient_bound(kLogisticLoss, 1, W), bound, 6e-4) << W;
+    EXPECT_GE(gradient_diameter(kLogisticLoss, 1, W), diameter - 6e-4) << W;
+    EXPECT_LE(gradient_diameter(kLogisticLoss, 1, W), diameter * 1.001 + 6e-4) << W;
+    EXPECT_DOUBLE_EQ(gradient_bound(kLogisticLoss, 4, W / 4),
+                     4 * gradient_bound(kLogisticLoss, 1, W));
   }
 }
 
@@ -38,8 +39,8 @@ TEST(SlopeBound, HoldsForRowsAndIsNearlyReached) {
   std::uniform_real_distribution<double> uniform;
   const double R = 1.7;
   for (const double length : {0.0, 0.2, 1.0, 3.0, 20.0}) {
-    const double bound = gradient_bound(kLogistic, R, length);
-    const double diameter = gradient_diameter(kLogistic, R, length);
+    const double bound = gradient_bound(kLogisticLoss, R, length);
+    const double diameter = gradient_diameter(kLogisticLoss, R, length);
     double longest = 0;
     double widest = 0;
     const auto gradient = [&](double along, double across) {
@@ -81,7 +82,7 @@ TEST(SlopeBound, OtherLossesAreFlatAndSquaredHasNoBound) {
   EXPECT_DOUBLE_EQ(gradient_bound(sigmoid, 2, 7), 0.5);
   EXPECT_DOUBLE_EQ(gradient_diameter(sigmoid, 2, 7), 1);
   EXPECT_TRUE(std::isinf(gradient_bound(loss_info({LossKind::kSquared}), 1, 1)));
-  EXPECT_LE(gradient_diameter(kLogistic, 1, 1e300), 2.0001) << "far out: twice the bound";
+  EXPECT_LE(gradient_diameter(kLogisticLoss, 1, 1e300), 2.0001) << "far out: twice the bound";
 }
 
 struct TestLoss {
@@ -91,7 +92,7 @@ struct TestLoss {
 };
 double squash(double x) { return 1 / (1 + std::exp(-x)); }
 const TestLoss kLosses[] = {
-    {{LossKind::kLogistic},
+    {{LossKind::kLogisticLoss},
      [](double m) { return -squash(-m); },
      [](double m) { return std::log1p(std::exp(-m)); }},
     {{LossKind::kSigmoid},

@@ -13,27 +13,27 @@ namespace {
 
 using testing::ReceiptBook;
 
-constexpr double kNoise = 1.1;
-constexpr double kSensitivity = 0.5;
+constexpr double kJointNoise = 1.1;
+constexpr double kJointSensitivity = 0.5;
 constexpr double kGradientScale = 4;
 constexpr double kHessianScale = 0.25;
 constexpr std::int64_t kSamples = 3 + 6;
 
-Event event() { return Event::gaussian(kNoise, Relation::kReplaceOne); }
+Event event() { return Event::gaussian(kJointNoise, Relation::kReplaceOne); }
 
 Released<GradientHessian> release(Receipt receipt, Stream& noise) {
   return JointGaussianMechanism::release(
       {{Vector::Constant(3, 5), Matrix::Constant(3, 3, -2), kGradientScale, kHessianScale},
-       MadeUpClaim::of(kSensitivity, Relation::kReplaceOne)},
+       MadeUpClaim::of(kJointSensitivity, Relation::kReplaceOne)},
       std::move(receipt),
-      kNoise,
+      kJointNoise,
       noise);
 }
 
 TEST(JointGaussian, EachPartGetsNoiseInItsScale) {
   constexpr int kDraws = 5000;
   ReceiptBook receipts(event(), kSamples, kDraws);
-  Stream noise = Stream::seeded(1, Purpose::kNoise);
+  Stream noise = Stream::seeded(1, Purpose::kJointNoise);
   std::vector<double> gradient;
   std::vector<double> diagonal;
   std::vector<double> lower;
@@ -51,7 +51,7 @@ TEST(JointGaussian, EachPartGetsNoiseInItsScale) {
              return testing::normal_cdf(x / sigma);
            }) < testing::kolmogorov_critical(sample.size());
   };
-  const double s = kNoise * kSensitivity;
+  const double s = kJointNoise * kJointSensitivity;
   for (const auto& [sample, sigma] : {std::pair{&gradient, s * kGradientScale},
                                       {&diagonal, s * kHessianScale},
                                       {&lower, s * kHessianScale / std::sqrt(2.0)}}) {
@@ -62,7 +62,7 @@ TEST(JointGaussian, EachPartGetsNoiseInItsScale) {
 }
 
 TEST(JointGaussian, IsOneGaussianEventWithASampleACoordinate) {
-  Stream noise = Stream::seeded(2, Purpose::kNoise);
+  Stream noise = Stream::seeded(2, Purpose::kJointNoise);
   const auto released = release(testing::test_receipt(event(), kSamples), noise);
   EXPECT_EQ(to_string(released.event()), to_string(event()));
   EXPECT_THROW(release(testing::test_receipt(event(), kSamples - 1), noise), std::logic_error);

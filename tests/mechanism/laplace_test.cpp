@@ -12,21 +12,21 @@
 namespace sotto {
 namespace {
 
-constexpr double kNoise = 2;
-constexpr double kSensitivity = 3;
+constexpr double kLaplaceNoise = 2;
+constexpr double kLaplaceSensitivity = 3;
 constexpr int kDraws = 50000;
 
-Event event() { return Event::laplace(kNoise, Relation::kZeroOut); }
+Event event() { return Event::laplace(kLaplaceNoise, Relation::kZeroOut); }
 
 std::vector<double> draw(double value, std::uint64_t seed) {
   testing::ReceiptBook receipts(event(), 1, kDraws);
-  Stream noise = Stream::seeded(seed, Purpose::kNoise);
+  Stream noise = Stream::seeded(seed, Purpose::kLaplaceNoise);
   std::vector<double> sample;
   for (int i = 0; i < kDraws; ++i) {
     sample.push_back(
-        LaplaceMechanism::release({value, MadeUpClaim::of(kSensitivity, Relation::kZeroOut)},
+        LaplaceMechanism::release({value, MadeUpClaim::of(kLaplaceSensitivity, Relation::kZeroOut)},
                                   receipts.next(),
-                                  kNoise,
+                                  kLaplaceNoise,
                                   noise)
             .value());
   }
@@ -41,7 +41,7 @@ TEST(LaplaceMechanism, AddsLaplaceNoiseOfTheStatedScale) {
       return t < 0 ? std::exp(t) / 2 : 1 - std::exp(-t) / 2;
     });
   };
-  const double scale = kNoise * kSensitivity;
+  const double scale = kLaplaceNoise * kLaplaceSensitivity;
   const double critical = testing::kolmogorov_critical(sample.size());
   EXPECT_LT(distance(scale), critical);
   EXPECT_GT(distance(scale * 1.5), critical);
@@ -53,27 +53,29 @@ TEST(LaplaceMechanism, NeighboursAreNotToldApartBeyondEpsilon) {
     testing::EventCounts result{{0, 0, 0}, kDraws};
     for (const double x : sample) {
       result.hits[0] += x < 0;
-      result.hits[1] += x > kSensitivity;
-      result.hits[2] += x > 2 * kSensitivity;
+      result.hits[1] += x > kLaplaceSensitivity;
+      result.hits[2] += x > 2 * kLaplaceSensitivity;
     }
     return result;
   };
   const auto here = counts(draw(0, 2));
-  EXPECT_LE(testing::epsilon_lower_bound(here, counts(draw(kSensitivity, 3))), 1 / kNoise);
+  EXPECT_LE(testing::epsilon_lower_bound(here, counts(draw(kLaplaceSensitivity, 3))),
+            1 / kLaplaceNoise);
   // Power: inputs that are 1.5 sensitivities apart are told apart.
-  EXPECT_GT(testing::epsilon_lower_bound(here, counts(draw(1.5 * kSensitivity, 4))), 1 / kNoise);
+  EXPECT_GT(testing::epsilon_lower_bound(here, counts(draw(1.5 * kLaplaceSensitivity, 4))),
+            1 / kLaplaceNoise);
 }
 
 TEST(LaplaceMechanism, RefusesAReceiptForAnythingElseAndNoNoise) {
-  Stream noise = Stream::seeded(1, Purpose::kNoise);
+  Stream noise = Stream::seeded(1, Purpose::kLaplaceNoise);
   const auto release = [&](Receipt receipt, double z) {
     return LaplaceMechanism::release(
                {std::nan(""), MadeUpClaim::of(1, Relation::kZeroOut)}, std::move(receipt), z, noise)
         .value();
   };
-  EXPECT_TRUE(std::isfinite(release(testing::test_receipt(event(), 1), kNoise)));
+  EXPECT_TRUE(std::isfinite(release(testing::test_receipt(event(), 1), kLaplaceNoise)));
   EXPECT_THROW(release(testing::test_receipt(event(), 1), 1), std::logic_error);
-  EXPECT_THROW(release(testing::test_receipt(event(), 0), kNoise), std::logic_error);
+  EXPECT_THROW(release(testing::test_receipt(event(), 0), kLaplaceNoise), std::logic_error);
   EXPECT_THROW(release(testing::test_receipt(event(), 1), 0), std::logic_error);
 }
 

@@ -14,11 +14,11 @@
 namespace sotto {
 namespace {
 
-constexpr double kNoise = 0.8;
-constexpr double kSensitivity = 3;
-constexpr double kSigma = kNoise * kSensitivity;
+constexpr double kOperatorNoise = 0.8;
+constexpr double kOperatorSensitivity = 3;
+constexpr double kSigma = kOperatorNoise * kOperatorSensitivity;
 
-Event event() { return Event::gaussian(kNoise, Relation::kZeroOut); }
+Event event() { return Event::gaussian(kOperatorNoise, Relation::kZeroOut); }
 
 Matrix some_matrix(Eigen::Index d, unsigned seed) {
   std::mt19937_64 random(seed);
@@ -40,9 +40,9 @@ LazySymmetricOperator make(const Matrix& h,
     if (reads) ++*reads;
   };
   return LazySymmetricOperator(
-      {std::move(product), MadeUpClaim::of(kSensitivity, Relation::kZeroOut)},
+      {std::move(product), MadeUpClaim::of(kOperatorSensitivity, Relation::kZeroOut)},
       testing::test_receipt(event(), products * (d + 1)),
-      kNoise,
+      kOperatorNoise,
       d,
       products,
       MadeUpClaim::products(0, h.norm()),
@@ -60,7 +60,7 @@ Vector random_vector(Eigen::Index d, std::mt19937_64& random) {
 TEST(LazyOperator, IsOneSymmetricMatrixHoweverItIsAsked) {
   constexpr Eigen::Index d = 30;
   const Matrix h = some_matrix(d, 1);
-  Stream noise = Stream::seeded(1, Purpose::kNoise);
+  Stream noise = Stream::seeded(1, Purpose::kOperatorNoise);
   int reads = 0;
   LazySymmetricOperator op = make(h, 12, noise, &reads, 5);
   std::mt19937_64 random(2);
@@ -89,7 +89,7 @@ TEST(LazyOperator, IsOneSymmetricMatrixHoweverItIsAsked) {
 
 TEST(LazyOperator, StopsWhenItsProductsAreUsedUp) {
   const Matrix h = some_matrix(8, 3);
-  Stream noise = Stream::seeded(2, Purpose::kNoise);
+  Stream noise = Stream::seeded(2, Purpose::kOperatorNoise);
   LazySymmetricOperator op = make(h, 2, noise);
   std::mt19937_64 random(4);
   const Vector a = random_vector(8, random), b = random_vector(8, random);
@@ -103,12 +103,12 @@ TEST(LazyOperator, StopsWhenItsProductsAreUsedUp) {
 
 TEST(LazyOperator, RefusesAReceiptForLess) {
   const Matrix h = some_matrix(4, 3);
-  Stream noise = Stream::seeded(2, Purpose::kNoise);
+  Stream noise = Stream::seeded(2, Purpose::kOperatorNoise);
   const auto with = [&](Event bought, std::int64_t samples) {
     LazySymmetricOperator(
-        {[](const Vector&, Vector&) {}, MadeUpClaim::of(kSensitivity, Relation::kZeroOut)},
+        {[](const Vector&, Vector&) {}, MadeUpClaim::of(kOperatorSensitivity, Relation::kZeroOut)},
         testing::test_receipt(std::move(bought), samples),
-        kNoise,
+        kOperatorNoise,
         4,
         2,
         MadeUpClaim::products(0, 1),
@@ -140,7 +140,7 @@ TEST(LazyOperator, EntriesHaveTheLawOfTheOrthogonalEnsemble) {
   constexpr Eigen::Index d = 6;
   constexpr int kDraws = 4000;
   const Matrix h = some_matrix(d, 5);
-  Stream noise = Stream::seeded(3, Purpose::kNoise);
+  Stream noise = Stream::seeded(3, Purpose::kOperatorNoise);
   std::mt19937_64 random(6);
   std::vector<double> diagonal, lower;
   double product = 0;
@@ -170,7 +170,7 @@ TEST(LazyOperator, SmallestEigenvalueHasTheLawOfTheDenseMechanism) {
   constexpr Eigen::Index d = 8;
   constexpr int kDraws = 4000;
   const Matrix h = some_matrix(d, 7);
-  Stream noise = Stream::seeded(4, Purpose::kNoise);
+  Stream noise = Stream::seeded(4, Purpose::kOperatorNoise);
   std::mt19937_64 random(8);
   const auto smallest = [](const Matrix& m) {
     return Eigen::SelfAdjointEigenSolver<Matrix>(m, Eigen::EigenvaluesOnly).eigenvalues()[0];
@@ -181,10 +181,12 @@ TEST(LazyOperator, SmallestEigenvalueHasTheLawOfTheDenseMechanism) {
     const Matrix e = whole_noise(h, noise, random);
     lazy.push_back(smallest(h + e));
     wrong.push_back(smallest(h + 1.1 * e));
-    dense.push_back(smallest(
-        SymmetricGaussianMechanism::release(
-            {h, MadeUpClaim::of(kSensitivity, Relation::kZeroOut)}, receipts.next(), kNoise, noise)
-            .value()));
+    dense.push_back(smallest(SymmetricGaussianMechanism::release(
+                                 {h, MadeUpClaim::of(kOperatorSensitivity, Relation::kZeroOut)},
+                                 receipts.next(),
+                                 kOperatorNoise,
+                                 noise)
+                                 .value()));
   }
   const auto empirical = [&](std::vector<double> sample) {
     std::sort(dense.begin(), dense.end());
@@ -203,7 +205,7 @@ TEST(LazyOperator, SmallestEigenvalueHasTheLawOfTheDenseMechanism) {
 /// the operator is not symmetric; the lazy one answers the same number each time.
 TEST(LazyOperator, FreshNoiseInEachProductWouldBeSeen) {
   const Matrix h = some_matrix(20, 9);
-  Stream noise = Stream::seeded(5, Purpose::kNoise);
+  Stream noise = Stream::seeded(5, Purpose::kOperatorNoise);
   LazySymmetricOperator op = make(h, 20, noise);
   std::mt19937_64 random(10);
   const Vector v = random_vector(20, random).normalized();

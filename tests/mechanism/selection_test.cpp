@@ -20,9 +20,9 @@ namespace {
 using testing::EventCounts;
 using testing::ReceiptBook;
 
-constexpr int kDraws = 60000;
-constexpr double kEpsilon = 1;
-constexpr double kSensitivity = 2;
+constexpr int kSelectionDraws = 60000;
+constexpr double kSelectionEpsilon = 1;
+constexpr double kSelectionSensitivity = 2;
 
 struct Exponential {
   using Mechanism = ExponentialMechanism;
@@ -66,19 +66,19 @@ template <class Kind>
 EventCounts select(const std::vector<double>& scores,
                    ScoreMotion motion,
                    std::uint64_t seed,
-                   double epsilon = kEpsilon,
-                   int draws = kDraws) {
+                   double epsilon = kSelectionEpsilon,
+                   int draws = kSelectionDraws) {
   ReceiptBook receipts(Kind::event(epsilon), 1, draws);
   Stream selection = Stream::seeded(seed, Purpose::kSelection);
   const Vector values = Eigen::Map<const Vector>(scores.data(), std::ssize(scores));
   EventCounts counts{std::vector<std::int64_t>(scores.size()), draws};
   for (int i = 0; i < draws; ++i) {
-    const auto chosen =
-        Kind::Mechanism::release({values, MadeUpClaim::of(kSensitivity, Relation::kZeroOut)},
-                                 receipts.next(),
-                                 epsilon,
-                                 motion,
-                                 selection);
+    const auto chosen = Kind::Mechanism::release(
+        {values, MadeUpClaim::of(kSelectionSensitivity, Relation::kZeroOut)},
+        receipts.next(),
+        epsilon,
+        motion,
+        selection);
     ++counts.hits[static_cast<std::size_t>(chosen.value())];
   }
   return counts;
@@ -92,13 +92,14 @@ TYPED_TEST_SUITE(Selection, Kinds);
 TYPED_TEST(Selection, FollowsItsLaw) {
   const std::vector<double> scores = {-3, 0, 1.5, 1.7, -0.2};
   for (const ScoreMotion motion : {ScoreMotion::kAny, ScoreMotion::kMonotone}) {
-    const double rate = kEpsilon / kSensitivity / (motion == ScoreMotion::kAny ? 2 : 1);
+    const double rate =
+        kSelectionEpsilon / kSelectionSensitivity / (motion == ScoreMotion::kAny ? 2 : 1);
     const EventCounts counts = select<TypeParam>(scores, motion, 1);
     const auto distance = [&](double scale) {
       std::vector<double> exponents = scores;
       for (double& x : exponents) x *= rate * scale;
       std::vector<double> expected = TypeParam::law(exponents);
-      for (double& x : expected) x *= kDraws;
+      for (double& x : expected) x *= kSelectionDraws;
       return testing::chi_square(counts.hits, expected);
     };
     EXPECT_LT(distance(1), testing::chi_square_critical(4));
@@ -111,15 +112,15 @@ TYPED_TEST(Selection, NeighboursAreNotToldApartBeyondEpsilon) {
   // One score down and all others up is the worst any pair; all but one up the worst monotone one.
   const EventCounts any = select<TypeParam>({2, 0, 0, 0, 0}, ScoreMotion::kAny, 2);
   const EventCounts any_neighbour = select<TypeParam>({0, 2, 2, 2, 2}, ScoreMotion::kAny, 3);
-  EXPECT_LE(testing::epsilon_lower_bound(any, any_neighbour), kEpsilon);
+  EXPECT_LE(testing::epsilon_lower_bound(any, any_neighbour), kSelectionEpsilon);
   const EventCounts monotone = select<TypeParam>({0, 0, 0, 0, 0}, ScoreMotion::kMonotone, 4);
   const EventCounts monotone_neighbour =
       select<TypeParam>({0, 2, 2, 2, 2}, ScoreMotion::kMonotone, 5);
-  EXPECT_LE(testing::epsilon_lower_bound(monotone, monotone_neighbour), kEpsilon);
+  EXPECT_LE(testing::epsilon_lower_bound(monotone, monotone_neighbour), kSelectionEpsilon);
   // Power: the monotone scale on scores that are not monotone is caught.
   const EventCounts wrong = select<TypeParam>({2, 0, 0, 0, 0}, ScoreMotion::kMonotone, 6);
   const EventCounts wrong_neighbour = select<TypeParam>({0, 2, 2, 2, 2}, ScoreMotion::kMonotone, 7);
-  EXPECT_GT(testing::epsilon_lower_bound(wrong, wrong_neighbour), kEpsilon);
+  EXPECT_GT(testing::epsilon_lower_bound(wrong, wrong_neighbour), kSelectionEpsilon);
 }
 
 TYPED_TEST(Selection, EveryScoreIsHandled) {
@@ -144,13 +145,15 @@ TYPED_TEST(Selection, RefusesAReceiptForAnythingElse) {
   const auto release = [&](Receipt receipt) {
     TypeParam::Mechanism::release({Vector::Zero(2), MadeUpClaim::of(1, Relation::kZeroOut)},
                                   std::move(receipt),
-                                  kEpsilon,
+                                  kSelectionEpsilon,
                                   ScoreMotion::kAny,
                                   selection);
   };
-  EXPECT_NO_THROW(release(testing::test_receipt(TypeParam::event(kEpsilon), 1)));
-  EXPECT_THROW(release(testing::test_receipt(TypeParam::event(kEpsilon / 2), 1)), std::logic_error);
-  EXPECT_THROW(release(testing::test_receipt(TypeParam::event(kEpsilon), 0)), std::logic_error);
+  EXPECT_NO_THROW(release(testing::test_receipt(TypeParam::event(kSelectionEpsilon), 1)));
+  EXPECT_THROW(release(testing::test_receipt(TypeParam::event(kSelectionEpsilon / 2), 1)),
+               std::logic_error);
+  EXPECT_THROW(release(testing::test_receipt(TypeParam::event(kSelectionEpsilon), 0)),
+               std::logic_error);
   EXPECT_THROW(release(testing::test_receipt(Event::gaussian(1, Relation::kZeroOut), 1)),
                std::logic_error);
 }
@@ -160,12 +163,12 @@ TYPED_TEST(Selection, RefusesAReceiptForAnythingElse) {
 // permute-and-flip.
 EventCounts noisy_argmin(const std::vector<double>& losses, double sign, std::uint64_t seed) {
   Stream stream = Stream::seeded(seed, Purpose::kSelection);
-  EventCounts counts{std::vector<std::int64_t>(losses.size()), kDraws};
-  for (int i = 0; i < kDraws; ++i) {
+  EventCounts counts{std::vector<std::int64_t>(losses.size()), kSelectionDraws};
+  for (int i = 0; i < kSelectionDraws; ++i) {
     std::size_t best = 0;
     double lowest = std::numeric_limits<double>::infinity();
     for (std::size_t j = 0; j < losses.size(); ++j) {
-      const double noise = -std::log(stream.uniform()) * kSensitivity / kEpsilon;
+      const double noise = -std::log(stream.uniform()) * kSelectionSensitivity / kSelectionEpsilon;
       if (losses[j] + sign * noise < lowest) {
         lowest = losses[j] + sign * noise;
         best = j;
@@ -178,18 +181,18 @@ EventCounts noisy_argmin(const std::vector<double>& losses, double sign, std::ui
 
 TEST(WrongDirectionNoise, IsCaught) {
   const std::vector<double> losses = {0, 0, 0, 0};
-  const std::vector<double> neighbour = {kSensitivity, 0, 0, 0};
+  const std::vector<double> neighbour = {kSelectionSensitivity, 0, 0, 0};
   const double wrong =
       testing::epsilon_lower_bound(noisy_argmin(losses, 1, 12), noisy_argmin(neighbour, 1, 13));
-  EXPECT_GT(wrong, 2.5 * kEpsilon);  // truth: 3
-  EXPECT_LT(wrong, 3 * kEpsilon);
+  EXPECT_GT(wrong, 2.5 * kSelectionEpsilon);  // truth: 3
+  EXPECT_LT(wrong, 3 * kSelectionEpsilon);
   const double right =
       testing::epsilon_lower_bound(noisy_argmin(losses, -1, 14), noisy_argmin(neighbour, -1, 15));
-  EXPECT_LE(right, kEpsilon);
+  EXPECT_LE(right, kSelectionEpsilon);
   const double ours = testing::epsilon_lower_bound(
       select<Flip>({0, 0, 0, 0}, ScoreMotion::kMonotone, 16),
-      select<Flip>({-kSensitivity, 0, 0, 0}, ScoreMotion::kMonotone, 17));
-  EXPECT_LE(ours, kEpsilon);
+      select<Flip>({-kSelectionSensitivity, 0, 0, 0}, ScoreMotion::kMonotone, 17));
+  EXPECT_LE(ours, kSelectionEpsilon);
 }
 
 }  // namespace

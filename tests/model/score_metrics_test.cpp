@@ -13,15 +13,15 @@
 namespace sotto {
 namespace {
 
-struct Sample {
+struct ScoredSample {
   std::vector<double> scores;
   std::vector<float> labels;
 };
 
 /// Few distinct scores, so that many are equal.
-Sample sample(unsigned seed, std::size_t rows, int distinct) {
+ScoredSample sample(unsigned seed, std::size_t rows, int distinct) {
   std::mt19937 generator(seed);
-  Sample result;
+  ScoredSample result;
   for (std::size_t i = 0; i < rows; ++i) {
     const double score = static_cast<int>(generator() % static_cast<unsigned>(distinct)) / 3.0 - 2;
     result.scores.push_back(score);
@@ -32,7 +32,7 @@ Sample sample(unsigned seed, std::size_t rows, int distinct) {
 
 double sigmoid(double score) { return 1 / (1 + std::exp(-score)); }
 
-double pairs_won(const Sample& s) {
+double pairs_won(const ScoredSample& s) {
   double won = 0;
   double pairs = 0;
   for (std::size_t i = 0; i < s.scores.size(); ++i)
@@ -44,7 +44,7 @@ double pairs_won(const Sample& s) {
   return won / pairs;
 }
 
-TwoClassScores::Cut flag_from(const Sample& s, double threshold) {
+TwoClassScores::Cut flag_from(const ScoredSample& s, double threshold) {
   TwoClassScores::Cut cut{threshold, 0, 0};
   for (std::size_t i = 0; i < s.scores.size(); ++i)
     if (s.scores[i] >= threshold) {
@@ -55,7 +55,7 @@ TwoClassScores::Cut flag_from(const Sample& s, double threshold) {
 }
 
 /// The sum over thresholds of precision times the recall that is gained.
-double average_precision(const Sample& s) {
+double average_precision(const ScoredSample& s) {
   const std::set<double, std::greater<>> thresholds(s.scores.begin(), s.scores.end());
   double positives = 0;
   for (const float label : s.labels) positives += label > 0 ? 1 : 0;
@@ -72,7 +72,7 @@ double average_precision(const Sample& s) {
 
 TEST(ScoreMetrics, AgainstTheirDefinitions) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
-    const Sample s = sample(seed, 40 + 7 * seed, static_cast<int>(2 + seed));
+    const ScoredSample s = sample(seed, 40 + 7 * seed, static_cast<int>(2 + seed));
     const TwoClassScores result = measure_scores(s.scores, s.labels, true);
     ASSERT_TRUE(result.auc && result.average_precision && result.probabilities);
     EXPECT_NEAR(*result.auc, pairs_won(s), 1e-12);
@@ -96,7 +96,7 @@ TEST(ScoreMetrics, AgainstTheirDefinitions) {
 }
 
 TEST(ScoreMetrics, EveryCutFlagsAllRowsOfItsScore) {
-  const Sample s = sample(3, 200, 9);
+  const ScoredSample s = sample(3, 200, 9);
   const TwoClassScores result = measure_scores(s.scores, s.labels, false);
   EXPECT_FALSE(result.probabilities);
   EXPECT_EQ(result.cuts.size(), 9u);
@@ -116,7 +116,7 @@ TEST(ScoreMetrics, EveryCutFlagsAllRowsOfItsScore) {
 }
 
 TEST(ScoreMetrics, TenGroupsOfEqualSizeAndEqualScoresTogether) {
-  Sample s;
+  ScoredSample s;
   for (int i = 0; i < 57; ++i) {
     s.scores.push_back(0.1 * ((i * 23) % 57) - 3);
     s.labels.push_back(i % 3 == 0 ? 1 : -1);
@@ -129,7 +129,7 @@ TEST(ScoreMetrics, TenGroupsOfEqualSizeAndEqualScoresTogether) {
       EXPECT_GT(groups[g].predicted, groups[g - 1].predicted);
     }
   }
-  const Sample ties = sample(5, 300, 4);
+  const ScoredSample ties = sample(5, 300, 4);
   std::int64_t rows = 0, positives = 0;
   double sum = 0;
   const TwoClassScores result = measure_scores(ties.scores, ties.labels, true);
@@ -179,7 +179,7 @@ TEST(ScoreMetrics, IntervalsOfShares) {
 }
 
 TEST(ScoreMetrics, SoftmaxOfTwoClassesIsLogistic) {
-  const Sample s = sample(8, 90, 12);
+  const ScoredSample s = sample(8, 90, 12);
   std::vector<double> outputs;
   std::vector<float> labels;
   for (std::size_t i = 0; i < s.scores.size(); ++i) {

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "sotto/core/vector.hpp"
 #include "sotto/objective/engine.hpp"
 
 namespace sotto::testing {
@@ -57,6 +58,20 @@ inline std::vector<std::int64_t> all_units(const Engine& engine) {
   std::vector<std::int64_t> index(static_cast<std::size_t>(engine.units()));
   std::iota(index.begin(), index.end(), 0);
   return index;
+}
+
+inline std::span<const double> span_of(const Vector& v) {
+  return {v.data(), static_cast<std::size_t>(v.size())};
+}
+inline std::span<double> span_of(Vector& v) {
+  return {v.data(), static_cast<std::size_t>(v.size())};
+}
+
+/// Of one unit.
+inline Vector gradient_of(const Engine& engine, std::int64_t unit, const Vector& w) {
+  const auto one = weighted_sum(
+      engine, {unit}, span_of(w), false, [](double) { return 1.0; }, 1);
+  return Eigen::Map<const Vector>(one.sum.data(), static_cast<Eigen::Index>(one.sum.size()));
 }
 
 /// Frobenius norm of a symmetric matrix given by its lower triangle, or norm of a vector.

@@ -12,15 +12,13 @@
 namespace sotto {
 namespace {
 
+using testing::gradient_of;
 using testing::layer_zoo;
 using testing::make_spec;
 using testing::NamedSpec;
 using testing::random_rows;
 using testing::ReferenceNetwork;
-
-std::span<const double> span_of(const Vector& v) {
-  return {v.data(), static_cast<std::size_t>(v.size())};
-}
+using testing::span_of;
 
 struct Pairs {
   std::vector<double> norms;
@@ -43,12 +41,6 @@ Pairs pair_of(const Engine& engine,
                             std::vector<double>{difference},
                             {result.sum.data(), static_cast<std::size_t>(result.sum.size())});
   return result;
-}
-
-Vector gradient_of(const Engine& engine, std::int64_t unit, const Vector& w) {
-  const auto one = testing::weighted_sum(
-      engine, {unit}, span_of(w), false, [](double) { return 1.0; }, 1);
-  return Eigen::Map<const Vector>(one.sum.data(), static_cast<Eigen::Index>(one.sum.size()));
 }
 
 class NetworkPairs : public ::testing::TestWithParam<NamedSpec> {};

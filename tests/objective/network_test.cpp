@@ -12,24 +12,16 @@
 namespace sotto {
 namespace {
 
+using testing::gradient_of;
 using testing::layer_zoo;
 using testing::make_spec;
 using testing::NamedSpec;
 using testing::random_rows;
 using testing::ReferenceNetwork;
+using testing::span_of;
 
 // float32 passes: a few rounding units of numbers about 1.
 constexpr double kSingle = 2e-5;
-
-std::span<const double> span_of(const Vector& v) {
-  return {v.data(), static_cast<std::size_t>(v.size())};
-}
-
-Vector gradient_of(const Engine& engine, std::int64_t unit, const Vector& w) {
-  const auto one = testing::weighted_sum(
-      engine, {unit}, span_of(w), false, [](double) { return 1.0; }, 1);
-  return Eigen::Map<const Vector>(one.sum.data(), static_cast<Eigen::Index>(one.sum.size()));
-}
 
 class NetworkLayers : public ::testing::TestWithParam<NamedSpec> {};
 

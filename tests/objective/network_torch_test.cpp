@@ -22,7 +22,7 @@ namespace {
 using testing::random_rows;
 
 constexpr const char* kPython = "/usr/bin/python3";
-constexpr double kSingle = 2e-5;  // float32 against float64
+constexpr double kTorchSingle = 2e-5;  // float32 against float64
 
 template <class T>
 void write(const std::string& path, const std::vector<T>& values) {
@@ -85,7 +85,7 @@ void compare(const std::string& folder, const NetworkSpec& spec) {
   auto workspace = engine->make_workspace();
   std::vector<double> found(outputs.size());
   engine->evaluate_outputs({nullptr, 0, kRows}, point, *workspace, found);
-  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], outputs[i], kSingle);
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], outputs[i], kTorchSingle);
   for (std::int64_t i = 0; i < kRows; ++i) {
     const auto one = testing::weighted_sum(
         *engine, {i}, point, false, [](double) { return 1.0; }, 1);
@@ -93,8 +93,8 @@ void compare(const std::string& folder, const NetworkSpec& spec) {
     double norm = 0;
     for (std::int64_t j = 0; j < engine->parameters(); ++j) norm += expected[j] * expected[j];
     for (std::size_t j = 0; j < one.sum.size(); ++j)
-      ASSERT_NEAR(one.sum[j], expected[j], kSingle * (1 + std::sqrt(norm))) << j;
-    EXPECT_NEAR(one.norms[0], std::sqrt(norm), kSingle * (1 + std::sqrt(norm)));
+      ASSERT_NEAR(one.sum[j], expected[j], kTorchSingle * (1 + std::sqrt(norm))) << j;
+    EXPECT_NEAR(one.norms[0], std::sqrt(norm), kTorchSingle * (1 + std::sqrt(norm)));
   }
 }
 

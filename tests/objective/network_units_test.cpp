@@ -14,14 +14,11 @@ namespace sotto {
 namespace {
 
 using testing::all_units;
+using testing::gradient_of;
 using testing::layer_zoo;
 using testing::make_spec;
 using testing::NamedSpec;
-
-std::span<const double> span_of(const Vector& v) {
-  return {v.data(), static_cast<std::size_t>(v.size())};
-}
-std::span<double> span_of(Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
+using testing::span_of;
 
 /// The same rows twice: as persons of 1, 2, 3, 1, 2, 3, … rows and one of `long_one`; and each row
 /// a unit of its own, in the persons' order.
@@ -49,12 +46,6 @@ struct Persons {
   std::unique_ptr<NetworkEngine> by_row, by_person;
   Vector w, before;
 };
-
-Vector gradient_of(const Engine& engine, std::int64_t unit, const Vector& w) {
-  const auto one = testing::weighted_sum(
-      engine, {unit}, span_of(w), false, [](double) { return 1.0; }, 1);
-  return Eigen::Map<const Vector>(one.sum.data(), static_cast<Eigen::Index>(one.sum.size()));
-}
 
 /// What a unit adds with these weights of a pair, and its norm.
 std::pair<Vector, double> pair_of(

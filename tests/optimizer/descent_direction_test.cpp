@@ -7,7 +7,7 @@
 namespace sotto {
 namespace {
 
-constexpr double kExact = 1e-12;
+constexpr double kExactDirection = 1e-12;
 
 TEST(DescentDirection, Momentum) {
   DescentOptions options;
@@ -25,10 +25,10 @@ TEST(DescentDirection, AdamByHand) {
   options.second_moment = 0.99;
   DescentDirection direction(options, 1);
   // The first step is the sign; with m = 0.09 + 0.2 and v = 0.0099 + 0.04 the second follows.
-  EXPECT_NEAR(direction.next(Vector{{1}}, 0)[0], 1, kExact);
+  EXPECT_NEAR(direction.next(Vector{{1}}, 0)[0], 1, kExactDirection);
   const double m = (0.9 * 0.1 + 0.1 * 2) / (1 - 0.81);
   const double v = (0.99 * 0.01 + 0.01 * 4) / (1 - 0.9801);
-  EXPECT_NEAR(direction.next(Vector{{2}}, 0)[0], m / std::sqrt(v), kExact);
+  EXPECT_NEAR(direction.next(Vector{{2}}, 0)[0], m / std::sqrt(v), kExactDirection);
 }
 
 TEST(DescentDirection, BiasCorrectionTakesTheNoiseOut) {
@@ -38,8 +38,8 @@ TEST(DescentDirection, BiasCorrectionTakesTheNoiseOut) {
   DescentDirection direction(options, 2);
   // Second moment 25, of which 16 is noise; and one that is all noise, held up by the floor.
   const Vector found = direction.next(Vector{{5, 4}}, 4);
-  EXPECT_NEAR(found[0], 5.0 / 3, kExact);
-  EXPECT_NEAR(found[1], 4 / (0.2 * 4), kExact);
+  EXPECT_NEAR(found[0], 5.0 / 3, kExactDirection);
+  EXPECT_NEAR(found[1], 4 / (0.2 * 4), kExactDirection);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace sotto {
 namespace {
 
-constexpr double kExact = 1e-12;
+constexpr double kExactRecursion = 1e-12;
 
 /// Logistic (or least squares) on few rows, with everything computed plainly.
 struct Small {
@@ -56,7 +56,7 @@ struct Small {
   std::unique_ptr<GlmEngine> engine;
 };
 
-RecursiveOptions options_of(std::int64_t steps, std::int64_t n) {
+RecursiveOptions recursive_options(std::int64_t steps, std::int64_t n) {
   RecursiveOptions options;
   options.average = 0;
   options.steps = steps;
@@ -107,7 +107,7 @@ TEST(RecursiveDescent, WithoutNoiseEqualsThePlainlyWrittenMethod) {
   const Regularizer l2(RegularizerKind::kL2, 0.1);
   for (const bool together : {false, true})
     for (const bool phases : {false, true}) {
-      RecursiveOptions options = options_of(23, 4);
+      RecursiveOptions options = recursive_options(23, 4);
       options.clip_together = together;
       if (phases) {
         options.phase = 5;
@@ -118,7 +118,7 @@ TEST(RecursiveDescent, WithoutNoiseEqualsThePlainlyWrittenMethod) {
       NoObserver observer;
       const auto result = RecursiveDescent(options, small.problem(l2)).run(oracle, 1, observer);
       ASSERT_TRUE(result);
-      EXPECT_LE((result->w - reference(small, options, 0.1)).norm(), kExact);
+      EXPECT_LE((result->w - reference(small, options, 0.1)).norm(), kExactRecursion);
       RecursiveOptions unclipped = options;
       unclipped.clip_radius = 100;
       unclipped.difference_clip = 100;
@@ -129,20 +129,20 @@ TEST(RecursiveDescent, WithoutNoiseEqualsThePlainlyWrittenMethod) {
 
 TEST(RecursiveDescent, TheAdaptiveBoundClipsNothing) {
   const Small small(LossKind::kLogistic);
-  RecursiveOptions options = options_of(23, 4);
+  RecursiveOptions options = recursive_options(23, 4);
   options.clip_radius = 100;
   options.difference_clip = 100;
   options.adaptive_bound = true;
   ExactOracle oracle(*small.engine, small.problem(), Stream::seeded(1, Purpose::kSampling), true);
   NoObserver observer;
   const auto result = RecursiveDescent(options, small.problem()).run(oracle, 1, observer);
-  EXPECT_LE((result->w - reference(small, options, 0)).norm(), kExact);
+  EXPECT_LE((result->w - reference(small, options, 0)).norm(), kExactRecursion);
 }
 
 TEST(RecursiveDescent, ReleasesExactlyOnceAStep) {
   const Small small(LossKind::kLogistic);
   for (const auto& [phase, anchors] : {std::pair{std::int64_t{0}, 1}, {4, 3}, {1, 9}}) {
-    RecursiveOptions options = options_of(9, 4);
+    RecursiveOptions options = recursive_options(9, 4);
     if (phase) options.phase = phase;
     ExactOracle exact(*small.engine, small.problem(), Stream::seeded(1, Purpose::kSampling), true);
     testing::RecordingOracle oracle(exact);
@@ -159,7 +159,7 @@ TEST(RecursiveDescent, ReleasesExactlyOnceAStep) {
 
 TEST(RecursiveDescent, ARandomOutputIsPlannedForItsOwnStepsOnly) {
   const Small small(LossKind::kLogistic);
-  RecursiveOptions options = options_of(100, 4);
+  RecursiveOptions options = recursive_options(100, 4);
   options.output = OutputKind::kRandom;
   fill_output(options, 100, 0.419);
   EXPECT_EQ(*options.drawn_steps, 42);
@@ -170,13 +170,14 @@ TEST(RecursiveDescent, ARandomOutputIsPlannedForItsOwnStepsOnly) {
   EXPECT_EQ(releases, 42);
   ExactOracle oracle(*small.engine, small.problem(), Stream::seeded(1, Purpose::kSampling), true);
   NoObserver observer;
-  RecursiveOptions short_run = options_of(42, 4);
-  EXPECT_LE((method.run(oracle, 1, observer)->w - reference(small, short_run, 0)).norm(), kExact);
+  RecursiveOptions short_run = recursive_options(42, 4);
+  EXPECT_LE((method.run(oracle, 1, observer)->w - reference(small, short_run, 0)).norm(),
+            kExactRecursion);
 }
 
 TEST(RecursiveDescent, TheAnchorsShareIsKept) {
   const Small small(LossKind::kLogistic);
-  const RecursiveDescent method(options_of(10, 4), small.problem());
+  const RecursiveDescent method(recursive_options(10, 4), small.problem());
   double anchor = 0, pairs = 0;
   const CanonicalEvent plan = *canonical(method.plan(small.problem(), 3).event);
   for (const Term& term : plan.terms) {
@@ -190,7 +191,7 @@ TEST(RecursiveDescent, TheAnchorsShareIsKept) {
 TEST(RecursiveDescent, TheMeanOver200SeedsIsTheClosedForm) {
   const Small small(LossKind::kSquared, 50);
   PublicProblem problem = small.problem();
-  RecursiveOptions options = options_of(12, 200);
+  RecursiveOptions options = recursive_options(12, 200);
   options.step_size = 0.2;
   options.clip_radius = 40;
   options.difference_clip = 40;

@@ -15,7 +15,7 @@ namespace {
 
 using testing::SmallGlm;
 
-constexpr double kExact = 1e-12;
+constexpr double kExactReference = 1e-12;
 
 /// Ends of a run without noise.
 OptimizerResult run(const SmallGlm& small,
@@ -30,7 +30,7 @@ OptimizerResult run(const SmallGlm& small,
   return *configured->optimizer->run(oracle, /*noise_multiplier=*/0, observer);
 }
 
-Vector clipped(const Vector& v, double radius) {
+Vector clipped_to(const Vector& v, double radius) {
   return v * std::min(1.0, radius / std::max(v.norm(), 1e-300));
 }
 
@@ -51,7 +51,7 @@ TEST(Reference, Storm) {
     a = std::min(1.0, 0.7 * eta * eta);
     least = std::min(least, a);
   }
-  EXPECT_LE((result.w - w).norm(), kExact);
+  EXPECT_LE((result.w - w).norm(), kExactReference);
   EXPECT_LT(least, 0.9) << "old estimates were used";
 }
 
@@ -78,7 +78,7 @@ TEST(Reference, AdagradNorm) {
       square += std::max(3 * g.squaredNorm(), 0.1);
       w = w - 2 / std::sqrt(square) * (g + small.regularizer_gradient(w));
     }
-    EXPECT_LE((result.w - w).norm(), kExact) << noise;
+    EXPECT_LE((result.w - w).norm(), kExactReference) << noise;
     EXPECT_GT(by_gradient, 2);
     EXPECT_GT(least_growth, 2) << "both branches were tested";
   }
@@ -98,10 +98,10 @@ TEST(Reference, Rrpsgd) {
   Vector w = small.origin();
   for (int t = 1; t <= 17; ++t) {
     Vector mean = small.origin();
-    for (std::int64_t i = 0; i < 4; ++i) mean += clipped(small.gradient(i, w), 0.5) / 4;
+    for (std::int64_t i = 0; i < 4; ++i) mean += clipped_to(small.gradient(i, w), 0.5) / 4;
     w = w - 0.9 / std::sqrt(t) * (mean + small.regularizer_gradient(w));
   }
-  EXPECT_LE((result.w - w).norm(), kExact);
+  EXPECT_LE((result.w - w).norm(), kExactReference);
 }
 
 TEST(Reference, TheStepRuleOfTheTheory) {
@@ -129,7 +129,7 @@ TEST(Reference, TheStepRuleOfTheTheory) {
     before = w;
     w = w - eta * direction;
   }
-  EXPECT_LE((result.w - w).norm(), kExact);
+  EXPECT_LE((result.w - w).norm(), kExactReference);
   EXPECT_GT(short_steps, 2);
   EXPECT_GT(long_steps, 2) << "both branches were tested";
 }
@@ -153,23 +153,25 @@ TEST(Reference, Outputs) {
     w -= 6 * v;
     iterates.push_back(w);
   }
-  EXPECT_LE((with({{"output", "last"}}) - iterates[11]).norm(), kExact);
-  EXPECT_LE((with({{"output", "random"}, {"drawn_steps", "5"}}) - iterates[4]).norm(), kExact);
+  EXPECT_LE((with({{"output", "last"}}) - iterates[11]).norm(), kExactReference);
+  EXPECT_LE((with({{"output", "random"}, {"drawn_steps", "5"}}) - iterates[4]).norm(),
+            kExactReference);
   const auto before = [&](const char* step) {
     return with({{"output", "random_before"}, {"drawn_steps", step}});
   };
-  EXPECT_LE((before("5") - iterates[3]).norm(), kExact) << "where the fifth step is taken";
+  EXPECT_LE((before("5") - iterates[3]).norm(), kExactReference) << "where the fifth step is taken";
   EXPECT_EQ(before("1"), small.origin()) << "the start is one of them";
   EXPECT_LE((with({{"output", "average"}, {"average", "0.25"}}) -
              (iterates[9] + iterates[10] + iterates[11]) / 3)
                 .norm(),
-            kExact);
+            kExactReference);
   // Four evenly spaced candidates: after 3, 6, 9 and 12 steps. The regularizer counts too.
   std::size_t best = 2;
   for (const std::size_t k : {5, 8, 11})
     if (small.objective(iterates[k]) < small.objective(iterates[best])) best = k;
   ASSERT_NE(best, 11u);
-  EXPECT_LE((with({{"output", "best"}, {"candidates", "4"}}) - iterates[best]).norm(), kExact);
+  EXPECT_LE((with({{"output", "best"}, {"candidates", "4"}}) - iterates[best]).norm(),
+            kExactReference);
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ namespace {
 
 using testing::ledger_for;
 
-struct Rows {
-  Rows(std::int64_t n, std::int64_t dim, bool sparse, unsigned seed) : dimension(dim) {
+struct PairRows {
+  PairRows(std::int64_t n, std::int64_t dim, bool sparse, unsigned seed) : dimension(dim) {
     std::mt19937_64 random(seed);
     std::normal_distribution<float> normal;
     std::vector<std::int64_t> offsets{0};
@@ -75,7 +75,7 @@ TEST(GradientPair, EqualsAPlainlyWrittenReference) {
   for (const bool sparse : {false, true})
     for (const bool together : {false, true})
       for (const double mixture : {0.0, 0.2, 1.0}) {
-        const Rows rows(101, 11, sparse, 4);
+        const PairRows rows(101, 11, sparse, 4);
         const GlmEngine engine(rows.table, {});
         const Vector w = wave(11, 0.7);
         const Vector before = wave(11, 0.5);
@@ -90,7 +90,7 @@ TEST(GradientPair, EqualsAPlainlyWrittenReference) {
 
 TEST(GradientPair, WithoutClippingIsTheDifferenceOfTwoGradientSumsToTheLastBits) {
   for (const bool sparse : {false, true}) {
-    const Rows rows(1000, 54, sparse, 5);
+    const PairRows rows(1000, 54, sparse, 5);
     const GlmEngine engine(rows.table, {});
     const Vector w = wave(54, 0.3);
     const Vector before = wave(54, 0.29);

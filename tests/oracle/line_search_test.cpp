@@ -15,11 +15,11 @@
 namespace sotto {
 namespace {
 
-constexpr double kZ = 2;
+constexpr double kSearchNoise = 2;
 
 /// n rows (1, 0) with label 1: the mean loss at w is ln(1 + exp(-w[0])).
-struct World {
-  World(std::int64_t n, Relation relation, Event plan, std::uint64_t seed = 1)
+struct SearchWorld {
+  SearchWorld(std::int64_t n, Relation relation, Event plan, std::uint64_t seed = 1)
       : table(make(n)),
         engine(table, {}),
         ledger(open(std::move(plan))),
@@ -66,20 +66,23 @@ TEST(LossAtPublicWeights, NoiseFollowsTheRangeOfTheLoss) {
   for (const auto& [relation, length, sensitivity] : {std::tuple{Relation::kZeroOut, 1.0, 1.0},
                                                       {Relation::kReplaceOne, 1.0, 1.0},
                                                       {Relation::kReplaceOne, 0.25, 0.25}}) {
-    World world(100, relation, Event::repeat(kDraws, Event::gaussian(kZ, relation)));
+    SearchWorld world(
+        100, relation, Event::repeat(kDraws, Event::gaussian(kSearchNoise, relation)));
     const Vector w = point(length);
     double square = 0;
     for (int k = 0; k < kDraws; ++k) {
-      const auto answer = world.oracle.loss({w, Sampling::full(), 50, kZ, ClipRule::kGlm});
+      const auto answer =
+          world.oracle.loss({w, Sampling::full(), 50, kSearchNoise, ClipRule::kGlm});
       square += std::pow(100 * (answer->value() - loss_at(length)), 2) / kDraws;
     }
     // Five standard errors of 1/sqrt(2 kDraws).
-    EXPECT_NEAR(std::sqrt(square) / (kZ * sensitivity), 1, 0.065);
+    EXPECT_NEAR(std::sqrt(square) / (kSearchNoise * sensitivity), 1, 0.065);
   }
   // At w = 0 every data set has the loss ln 2: there is nothing to hide.
-  World world(100, Relation::kReplaceOne, Event::gaussian(kZ, Relation::kReplaceOne));
+  SearchWorld world(
+      100, Relation::kReplaceOne, Event::gaussian(kSearchNoise, Relation::kReplaceOne));
   const Vector w = point(0);
-  EXPECT_NEAR(world.oracle.loss({w, Sampling::full(), 50, kZ, ClipRule::kGlm})->value(),
+  EXPECT_NEAR(world.oracle.loss({w, Sampling::full(), 50, kSearchNoise, ClipRule::kGlm})->value(),
               std::log(2.0),
               1e-6);
 }
@@ -91,7 +94,7 @@ std::vector<Vector> steps(const std::vector<double>& lengths) {
 }
 
 TEST(FirstDecrease, ExactlyTheFirstCandidateThatFallsEnough) {
-  World world(50, Relation::kZeroOut, Event::compose({}));
+  SearchWorld world(50, Relation::kZeroOut, Event::compose({}));
   const Vector w = point(0);
   const auto candidates = steps({-1, 0.1, 2, 1});
   const std::vector<double> needed = {0, 0.2, 0.2, 0.2};
@@ -102,7 +105,7 @@ TEST(FirstDecrease, ExactlyTheFirstCandidateThatFallsEnough) {
 
 TEST(FirstDecrease, PrivatelyFindsAClearDecreaseAndChargesTheSession) {
   const Event event = Event::sparse_vector(1, Relation::kZeroOut);
-  World world(100'000, Relation::kZeroOut, Event::repeat(3, event));
+  SearchWorld world(100'000, Relation::kZeroOut, Event::repeat(3, event));
   const Vector w = point(0);
   const auto candidates = steps({-1, 0.1, 2, 1});
   const std::vector<double> needed = {0, 0.2, 0.2, 0.2};
@@ -116,7 +119,7 @@ TEST(FirstDecrease, PrivatelyFindsAClearDecreaseAndChargesTheSession) {
 
 /// What can't be answered is refused before it is paid for.
 TEST(FirstDecrease, CandidatesThatDoNotMoveCostNothing) {
-  World world(100, Relation::kZeroOut, Event::sparse_vector(1, Relation::kZeroOut));
+  SearchWorld world(100, Relation::kZeroOut, Event::sparse_vector(1, Relation::kZeroOut));
   const Vector w = point(0);
   for (const auto& candidates : {steps({1, 0}), steps({kInfinity}), steps({})}) {
     const std::vector<double> needed(candidates.size(), 0.0);
@@ -134,7 +137,7 @@ TEST(FirstDecrease, NoiseIsThatOfOneUnit) {
   for (const auto& [relation, sensitivity] :
        {std::pair{Relation::kZeroOut, 1.0}, {Relation::kReplaceOne, 2.0}}) {
     const Event event = Event::sparse_vector(1, relation);
-    World world(10, relation, Event::repeat(2 * kDraws, event));
+    SearchWorld world(10, relation, Event::repeat(2 * kDraws, event));
     for (const double length : {1e-3, 2.0}) {
       const Vector w = point(0);
       const auto candidates = steps({length});
@@ -154,7 +157,7 @@ TEST(FirstDecrease, NoiseIsThatOfOneUnit) {
 
 TEST(SelectionByChanges, NeedsFarLessNoiseThanByLosses) {
   const Event event = Event::exponential(1, Relation::kZeroOut);
-  World world(2000, Relation::kZeroOut, Event::repeat(1000, event));
+  SearchWorld world(2000, Relation::kZeroOut, Event::repeat(1000, event));
   const Vector w = point(0);
   const auto candidates = steps({0, 0.01});
   int by_changes = 0, by_losses = 0;
@@ -173,7 +176,7 @@ TEST(SelectionByChanges, NeedsFarLessNoiseThanByLosses) {
 TEST(SelectionByChanges, IsNotTreatedAsMonotone) {
   constexpr int kDraws = 4000;
   const Event event = Event::exponential(1, Relation::kZeroOut);
-  World world(10, Relation::kZeroOut, Event::repeat(kDraws, event));
+  SearchWorld world(10, Relation::kZeroOut, Event::repeat(kDraws, event));
   const Vector w = point(0);
   const auto candidates = steps({0, 0.5});
   const double change = 10 * (loss_at(0) - loss_at(0.5));
@@ -188,10 +191,10 @@ TEST(SelectionByChanges, IsNotTreatedAsMonotone) {
 TEST(GradientSigma, IsTheStandardDeviationOfTheAnswer) {
   constexpr int kDraws = 1600;
   for (const Relation relation : {Relation::kZeroOut, Relation::kReplaceOne}) {
-    World world(20, relation, Event::repeat(kDraws, Event::gaussian(kZ, relation)));
+    SearchWorld world(20, relation, Event::repeat(kDraws, Event::gaussian(kSearchNoise, relation)));
     const Vector w = point(0.5);
     for (const ClipRule rule : {ClipRule::kFlat, ClipRule::kGlm}) {
-      const GradientQuery query{w, Sampling::full(), 3, kZ, rule};
+      const GradientQuery query{w, Sampling::full(), 3, kSearchNoise, rule};
       double square = 0;
       for (int k = 0; k < kDraws / 2; ++k)
         square += std::pow(world.oracle.gradient(query)->value()[1], 2);
@@ -206,14 +209,16 @@ TEST(GradientSigma, IsTheStandardDeviationOfTheAnswer) {
 /// Under replace-one the distance of two gradients may replace twice their length, but not for
 /// Poisson batches, whose price assumes terms of half the sensitivity (clip_rule.proof.md).
 TEST(GradientSigma, DiametersDoNotCountForPoissonBatches) {
-  World world(20, Relation::kReplaceOne, Event::compose({}));
+  SearchWorld world(20, Relation::kReplaceOne, Event::compose({}));
   const Vector w = point(1);
   const double radius = 1 / (1 + std::exp(-1.0));  // sigma(W), W = 1; the diameter is 1.099
   for (const auto& [sampling, sensitivity] : {std::pair{Sampling::full(), 1.099},
                                               {Sampling::fixed_size(10, 20), 1.099},
                                               {Sampling::poisson(0.5), 2 * radius}}) {
-    const double sigma = world.oracle.gradient_sigma({w, sampling, 3, kZ, ClipRule::kGlm});
-    EXPECT_NEAR(sigma * 20 * sampling.rate, kZ * sensitivity, 0.003) << to_string(sampling);
+    const double sigma =
+        world.oracle.gradient_sigma({w, sampling, 3, kSearchNoise, ClipRule::kGlm});
+    EXPECT_NEAR(sigma * 20 * sampling.rate, kSearchNoise * sensitivity, 0.003)
+        << to_string(sampling);
   }
 }
 

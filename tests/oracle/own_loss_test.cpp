@@ -31,7 +31,7 @@ OwnLoss own_logistic() {
   return loss;
 }
 
-Table rows() {
+Table own_rows() {
   std::vector<float> values, labels;
   for (int i = 0; i < 40; ++i) {
     for (int j = 0; j < 5; ++j) values.push_back(static_cast<float>(std::sin(1.7 * i + 2.3 * j)));
@@ -41,7 +41,7 @@ Table rows() {
 }
 
 TEST(OwnLoss, GivesTheSumsOfTheLossThatItIs) {
-  const Table table = rows();
+  const Table table = own_rows();
   const GlmEngine theirs(table, own_logistic());
   const GlmEngine ours(table, LossKind::kLogistic);
   PerExampleSum a(theirs), b(ours);

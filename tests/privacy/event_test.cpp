@@ -15,9 +15,9 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr Relation kZero = Relation::kZeroOut;
+constexpr Relation kZeroed = Relation::kZeroOut;
 
-Event parse(std::string_view text, Relation relation = kZero) {
+Event parse(std::string_view text, Relation relation = kZeroed) {
   auto event = parse_event(text, relation);
   EXPECT_TRUE(event.has_value()) << text << ": " << event.error().message;
   return *event;
@@ -30,7 +30,7 @@ std::string form(const Event& event) {
 std::string form(std::string_view text) { return form(parse(text)); }
 
 std::string parse_error(std::string_view text) {
-  const auto event = parse_event(text, kZero);
+  const auto event = parse_event(text, kZeroed);
   EXPECT_FALSE(event.has_value()) << text;
   if (event) return {};
   EXPECT_EQ(event.error().kind, ErrorKind::kUsage);
@@ -48,15 +48,15 @@ class RandomEvents {
   Event tree(int depth) {
     switch (below(depth > 0 ? 9 : 5)) {
       case 0:
-        return Event::gaussian(number(), kZero);
+        return Event::gaussian(number(), kZeroed);
       case 1:
-        return Event::laplace(number(), kZero);
+        return Event::laplace(number(), kZeroed);
       case 2:
-        return Event::exponential(number(), kZero);
+        return Event::exponential(number(), kZeroed);
       case 3:
-        return Event::sparse_vector(number(), kZero);
+        return Event::sparse_vector(number(), kZeroed);
       case 4:
-        return below(2) ? Event::non_private(kZero) : Event::gaussian(kInfinity, kZero);
+        return below(2) ? Event::non_private(kZeroed) : Event::gaussian(kInfinity, kZeroed);
       case 5:
         return Event::poisson(1 / (1 + number()), tree(depth - 1));
       case 6:
@@ -94,7 +94,7 @@ TEST(EventText, RoundTripsToTheLastBit) {
     // Equal texts mean equal numbers, since they are printed shortest-exact.
     EXPECT_EQ(to_string(parse(text)), text);
     const double z = random.number();
-    const Event leaf = parse(to_string(Event::gaussian(z, kZero)));
+    const Event leaf = parse(to_string(Event::gaussian(z, kZeroed)));
     EXPECT_EQ(std::get<GaussianEvent>(leaf.node()).noise_multiplier, z);
   }
 }
@@ -129,9 +129,9 @@ TEST(EventCheck, NamesTheOffendingPart) {
   EXPECT_THAT(parse_error("poisson(1.5, gaussian(1))"), HasSubstr("rate of poisson"));
   EXPECT_THAT(parse_error("fixed_size(5, 4, gaussian(1))"), HasSubstr("batch <= population"));
   EXPECT_THAT(parse_error("repeat(-1, gaussian(1))"), HasSubstr("count of repeat"));
-  EXPECT_FALSE(Event::gaussian(std::nan(""), kZero).check());
+  EXPECT_FALSE(Event::gaussian(std::nan(""), kZeroed).check());
   const auto mixed =
-      Event::compose({Event::gaussian(1, kZero), Event::gaussian(1, Relation::kReplaceOne)})
+      Event::compose({Event::gaussian(1, kZeroed), Event::gaussian(1, Relation::kReplaceOne)})
           .check();
   ASSERT_FALSE(mixed);
   EXPECT_THAT(mixed.error().message, HasSubstr("mixes the neighbouring relations zero-out and"));
@@ -243,7 +243,7 @@ TEST(Relation, ParsesItsNames) {
 }
 
 TEST(Sampling, MakesItsEventAndItsName) {
-  const Event inner = Event::gaussian(1, kZero);
+  const Event inner = Event::gaussian(1, kZeroed);
   EXPECT_EQ(to_string(Sampling::full().applied_to(inner)), "gaussian(1)");
   EXPECT_EQ(to_string(Sampling::poisson(0.01).applied_to(inner)), "poisson(0.01, gaussian(1))");
   EXPECT_EQ(to_string(Sampling::fixed_size(2, 8).applied_to(inner)),

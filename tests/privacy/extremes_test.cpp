@@ -25,27 +25,27 @@ namespace {
 
 constexpr double kRounding = 1e-12;
 
-Event parse(const std::string& text, Relation relation = Relation::kZeroOut) {
+Event parsed(const std::string& text, Relation relation = Relation::kZeroOut) {
   return parse_event(text, relation).value();
 }
 
 double tightest(const std::string& text, double delta) {
-  const CanonicalEvent form = canonical(parse(text)).value();
+  const CanonicalEvent form = canonical(parsed(text)).value();
   return (*tightest_accountant(form))->epsilon_upper(form, delta).value();
 }
 
 Interval pld(const std::string& text, double delta) {
-  return pld_accountant().epsilon(*canonical(parse(text)), delta).value();
+  return pld_accountant().epsilon(*canonical(parsed(text)), delta).value();
 }
 
 TEST(Extremes, AGaussianWhoseSquareUnderflowsIsStillNoPureMechanism) {
   EXPECT_EQ(tightest("compose(gaussian(1e200), laplace(1))", 0), kInfinity);
   for (const char* name : {"pld", "rdp", "zcdp"}) {
-    const auto form = *canonical(parse("compose(gaussian(1e200), laplace(1))"));
+    const auto form = *canonical(parsed("compose(gaussian(1e200), laplace(1))"));
     EXPECT_EQ((*find_accountant(name))->epsilon_upper(form, 0).value(), kInfinity) << name;
   }
   EXPECT_GT((*find_accountant("zcdp"))
-                ->epsilon_upper(*canonical(parse("repeat(1000, gaussian(1e200))")), 1e-300)
+                ->epsilon_upper(*canonical(parsed("repeat(1000, gaussian(1e200))")), 1e-300)
                 .value(),
             0);
   // And a filter does not give it away.
@@ -81,7 +81,7 @@ TEST(Extremes, ATinyReleaseBesideAnOrdinaryOne) {
   EXPECT_LE(found.upper, alone * 1.001);
   EXPECT_LE(found.lower, alone * (1 + 1e-6));
   EXPECT_GE(found.lower, alone * 0.999);
-  const auto many = *canonical(parse("repeat(1000, poisson(0.01, gaussian(1e308)))"));
+  const auto many = *canonical(parsed("repeat(1000, poisson(0.01, gaussian(1e308)))"));
   EXPECT_LE(pld_accountant().delta(many, 0).value().upper, 1e-9);
   EXPECT_GT(pld_accountant().delta(many, 0).value().upper, 0);
 }
@@ -90,7 +90,7 @@ TEST(Extremes, ATinyReleaseBesideAnOrdinaryOne) {
 TEST(Extremes, SumsOfPureEpsilonsAreNotRoundedDown) {
   const auto one = [](const std::string& text, double delta) {
     std::vector<std::pair<std::string, double>> answers;
-    const auto form = *canonical(parse(text));
+    const auto form = *canonical(parsed(text));
     for (const char* name : {"zcdp", "rdp", "pld"})
       answers.emplace_back(name + (" " + text),
                            (*find_accountant(name))->epsilon_upper(form, delta).value());
@@ -100,7 +100,7 @@ TEST(Extremes, SumsOfPureEpsilonsAreNotRoundedDown) {
     double least = 1;
     for (const char* name : {"zcdp", "rdp", "pld"})
       least = std::min(
-          least, (*find_accountant(name))->delta(*canonical(parse(text)), epsilon).value().upper);
+          least, (*find_accountant(name))->delta(*canonical(parsed(text)), epsilon).value().upper);
     return least;
   };
   for (int k = 1; k < 20; ++k) {
@@ -120,13 +120,14 @@ TEST(Extremes, SumsOfPureEpsilonsAreNotRoundedDown) {
   EXPECT_GT(deltas("laplace(3)", 1.0 / 3), 0) << "1/3 is a little more than its double";
   // What is exact stays so.
   EXPECT_EQ(tightest("repeat(4, laplace(8))", 0) <= 0.5 * (1 + 1e-14), true);
-  EXPECT_EQ((*find_accountant("rdp"))->epsilon_upper(*canonical(parse("repeat(4, laplace(8))")), 0),
-            0.5);
+  EXPECT_EQ(
+      (*find_accountant("rdp"))->epsilon_upper(*canonical(parsed("repeat(4, laplace(8))")), 0),
+      0.5);
   EXPECT_EQ(deltas("repeat(4, laplace(8))", 0.5), 0);
 }
 
 TEST(Extremes, ALowerEndIsAlwaysFinite) {
-  const auto form = *canonical(parse("gaussian(1e-300)"));
+  const auto form = *canonical(parsed("gaussian(1e-300)"));
   const Interval interval = gaussian_accountant().epsilon(form, 1e-5).value();
   EXPECT_EQ(interval.upper, kInfinity);
   EXPECT_EQ(interval.lower, std::numeric_limits<double>::max()) << "the exact value is 5e599";
@@ -160,7 +161,7 @@ Event golden_event(const nlohmann::json& row) {
 TEST(Extremes, NoAnswerIsBelowTheExactOne) {
   std::ifstream file(SOTTO_SOURCE_DIR "/tests/privacy/golden/one_release.json");
   ASSERT_TRUE(file);
-  const auto rows = nlohmann::json::parse(file);
+  const auto rows = nlohmann::json::parsed(file);
   ASSERT_GT(rows.size(), 300U);
   for (const auto& row : rows) {
     const double exact = row["epsilon"].is_string() ? kInfinity : row["epsilon"].get<double>();

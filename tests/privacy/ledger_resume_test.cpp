@@ -14,11 +14,11 @@ namespace {
 using ::testing::HasSubstr;
 using testing::TempDir;
 
-constexpr Relation kRelation = Relation::kZeroOut;
+constexpr Relation kResumed = Relation::kZeroOut;
 constexpr Target kBudget{1, 1e-6};
 
 Event steps(std::int64_t count, double z) {
-  return Event::repeat(count, Event::gaussian(z, kRelation));
+  return Event::repeat(count, Event::gaussian(z, kResumed));
 }
 
 /// Two stages of ten and twenty steps, the second with twice the noise, just within the budget.
@@ -46,7 +46,7 @@ LedgerOptions crashed(const TempDir& dir) {
   LedgerOptions options = options_in(dir);
   auto ledger = Ledger::open(options);
   for (int k = 0; k < 10; ++k)
-    EXPECT_TRUE(ledger->charge(Event::gaussian(multiplier(), kRelation), 1));
+    EXPECT_TRUE(ledger->charge(Event::gaussian(multiplier(), kResumed), 1));
   options.resume = LedgerResume{*canonical(steps(3, multiplier())), 3, {}};
   return options;
 }
@@ -56,7 +56,7 @@ int granted_from(Ledger& ledger, int begin) {
   int granted = 0;
   for (int t = begin; t < 30; ++t) {
     const auto receipt =
-        ledger.charge(Event::gaussian((t < 10 ? 1 : 2) * multiplier(), kRelation), 1);
+        ledger.charge(Event::gaussian((t < 10 ? 1 : 2) * multiplier(), kResumed), 1);
     if (!receipt) {
       EXPECT_EQ(receipt.error().kind, ErrorKind::kBudget);
       break;
@@ -86,7 +86,7 @@ TEST(LedgerResume, LostReleasesCountAndTheBudgetHolds) {
   EXPECT_EQ(ledger->price(), kBudget.epsilon) << "the limit of what was paid twice";
   // One more would have been too much.
   CanonicalEvent more = ledger->spent();
-  more = *canonical(Event::compose({to_event(more), Event::gaussian(multiplier(), kRelation)}));
+  more = *canonical(Event::compose({to_event(more), Event::gaussian(multiplier(), kResumed)}));
   EXPECT_GT(price(more, ledger->samples_spent() + 1), kBudget.epsilon);
   ASSERT_TRUE(ledger->close(kFinished));
   const auto runs = read_journal(options.journal_path);
@@ -126,7 +126,7 @@ TEST(LedgerResume, WhatIsReservedOfAllKindsStaysWithinTheBudget) {
   constexpr int kSteps = 500;
   const auto plan = [](double z) { return Event::compose({steps(100, z), steps(400, 2 * z)}); };
   const double z = *calibrate_noise(plan, *ideal_target(kBudget, kSteps));
-  const auto step = [&](int t) { return Event::gaussian(t % 5 == 0 ? z : 2 * z, kRelation); };
+  const auto step = [&](int t) { return Event::gaussian(t % 5 == 0 ? z : 2 * z, kResumed); };
   LedgerOptions options = options_in(dir);
   options.plan = plan(z);
   options.planned_samples = kSteps;
@@ -187,10 +187,10 @@ TEST(LedgerResume, WhatTheJournalDoesNotHoldIsRefused) {
 TEST(Ledger, AClosedOneRefusesEveryCharge) {
   const TempDir dir;
   auto ledger = Ledger::open(options_in(dir));
-  ASSERT_TRUE(ledger->charge(Event::gaussian(multiplier(), kRelation), 1));
+  ASSERT_TRUE(ledger->charge(Event::gaussian(multiplier(), kResumed), 1));
   ASSERT_TRUE(ledger->close(kFinished));
   ASSERT_TRUE(ledger->close(kFinished)) << "a second time does nothing";
-  EXPECT_FALSE(ledger->charge(Event::gaussian(multiplier(), kRelation), 1));
+  EXPECT_FALSE(ledger->charge(Event::gaussian(multiplier(), kResumed), 1));
 }
 
 TEST(Journal, OneRunAtATimeWritesToIt) {
@@ -213,12 +213,12 @@ TEST(Journal, AContinuedRunIsFoundBehindOtherRuns) {
   other.run = "in between";
   {
     auto ledger = Ledger::open(other);
-    ASSERT_TRUE(ledger->charge(Event::gaussian(2 * multiplier(), kRelation), 1));
+    ASSERT_TRUE(ledger->charge(Event::gaussian(2 * multiplier(), kResumed), 1));
     ASSERT_TRUE(ledger->close(kFinished));
   }
   auto ledger = Ledger::open(options);
   ASSERT_TRUE(ledger) << ledger.error().message;
-  ASSERT_TRUE(ledger->charge(Event::gaussian(multiplier(), kRelation), 1));
+  ASSERT_TRUE(ledger->charge(Event::gaussian(multiplier(), kResumed), 1));
   ASSERT_TRUE(ledger->close(kFinished));
   const auto runs = read_journal(options.journal_path);
   ASSERT_EQ(runs->size(), 2u);

@@ -14,7 +14,7 @@
 namespace sotto {
 namespace {
 
-constexpr Relation kRelation = Relation::kZeroOut;
+constexpr Relation kSafety = Relation::kZeroOut;
 constexpr double kDeltas[] = {0.1, 1e-2, 1e-4, 1e-6, 1e-9, 1e-12, 1e-15};
 constexpr double kStrengths[] = {0.01, 0.1, 0.5, 1, 3, 10};
 
@@ -49,13 +49,13 @@ TEST(PldSafety, SingleReleasesAtEveryDelta) {
   for (const double e0 : kStrengths)
     for (const double delta : kDeltas) {
       const std::string at = " " + std::to_string(e0) + " at delta " + std::to_string(delta);
-      expect_contains(epsilon_of(Event::laplace(1 / e0, kRelation), delta),
+      expect_contains(epsilon_of(Event::laplace(1 / e0, kSafety), delta),
                       laplace_epsilon(e0, delta),
                       "laplace" + at);
-      expect_contains(epsilon_of(Event::exponential(e0, kRelation), delta),
+      expect_contains(epsilon_of(Event::exponential(e0, kSafety), delta),
                       selection_epsilon(e0, delta),
                       "exponential" + at);
-      expect_contains(epsilon_of(Event::sparse_vector(e0, kRelation), delta),
+      expect_contains(epsilon_of(Event::sparse_vector(e0, kSafety), delta),
                       pure_epsilon(e0, delta),
                       "sparse_vector" + at);
     }
@@ -76,20 +76,20 @@ TEST(PldSafety, ACompositionCostsAtLeastAsMuchAsEachPart) {
         case 0: {
           const double z =
               std::pow(10.0, pick(6) - 1);  // 0.1 … 1e4: far weaker than its neighbours, too
-          parts.push_back(Event::gaussian(z, kRelation));
+          parts.push_back(Event::gaussian(z, kSafety));
           least = std::max(least, gaussian_epsilon(1 / z, delta).value);
           break;
         }
         case 1:
-          parts.push_back(Event::laplace(1 / e0, kRelation));
+          parts.push_back(Event::laplace(1 / e0, kSafety));
           least = std::max(least, laplace_epsilon(e0, delta));
           break;
         case 2:
-          parts.push_back(Event::exponential(e0, kRelation));
+          parts.push_back(Event::exponential(e0, kSafety));
           least = std::max(least, selection_epsilon(e0, delta));
           break;
         default:
-          parts.push_back(Event::sparse_vector(e0, kRelation));
+          parts.push_back(Event::sparse_vector(e0, kSafety));
           least = std::max(least, pure_epsilon(e0, delta));
       }
     }

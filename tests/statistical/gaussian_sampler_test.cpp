@@ -12,11 +12,11 @@
 namespace sotto {
 namespace {
 
-constexpr std::size_t kDraws = 10000000;
+constexpr std::size_t kSamplerDraws = 10000000;
 
 const std::vector<std::int64_t>& draws() {
   static const std::vector<std::int64_t> sample = [] {
-    std::vector<std::int64_t> result(kDraws);
+    std::vector<std::int64_t> result(kSamplerDraws);
     Stream stream = Stream::seeded(20240601, Purpose::kNoise);
     sample_rounded_gaussian(stream, result);
     return result;
@@ -37,9 +37,9 @@ bool moment_passes(int power, double scale) {
     return product;
   };
   const double expected = normal_moment(power);
-  const double deviation =
-      std::sqrt((normal_moment(2 * power) - expected * expected) / static_cast<double>(kDraws));
-  return std::abs(static_cast<double>(sum / kDraws) - expected) <
+  const double deviation = std::sqrt((normal_moment(2 * power) - expected * expected) /
+                                     static_cast<double>(kSamplerDraws));
+  return std::abs(static_cast<double>(sum / kSamplerDraws) - expected) <
          testing::two_sided_z(testing::kFalseAlarm) * deviation;
 }
 
@@ -74,11 +74,11 @@ TEST(RoundedGaussianLaw, Tails) {
       below += in_sigmas(k) < -edge;
     }
     const double p = testing::normal_cdf(-edge);
-    EXPECT_TRUE(testing::plausible(above, kDraws, p)) << edge;
-    EXPECT_TRUE(testing::plausible(below, kDraws, p)) << edge;
+    EXPECT_TRUE(testing::plausible(above, kSamplerDraws, p)) << edge;
+    EXPECT_TRUE(testing::plausible(below, kSamplerDraws, p)) << edge;
     // Power, where there are enough draws for it: the tail of a law 5% wider.
     if (edge < 4.5) {
-      EXPECT_FALSE(testing::plausible(above, kDraws, testing::normal_cdf(-edge / 1.05)));
+      EXPECT_FALSE(testing::plausible(above, kSamplerDraws, testing::normal_cdf(-edge / 1.05)));
     }
   }
 }
@@ -88,7 +88,7 @@ TEST(RoundedGaussianLaw, LowBitsAreUniform) {
   std::vector<std::int64_t> counts(512);
   for (const std::int64_t k : draws())
     ++counts[static_cast<std::size_t>((k & 255) + (k < 0 ? 256 : 0))];
-  EXPECT_LT(testing::chi_square(counts, std::vector<double>(512, kDraws / 512.0)),
+  EXPECT_LT(testing::chi_square(counts, std::vector<double>(512, kSamplerDraws / 512.0)),
             testing::chi_square_critical(511));
 }
 
@@ -98,13 +98,13 @@ TEST(RoundedGaussianLaw, SamplesAreUncorrelated) {
   for (const std::size_t lag : {1, 2, 4, 8, 12, 16, 32, 512}) {
     long double linear = 0;
     long double quadratic = 0;
-    for (std::size_t i = 0; i + lag < kDraws; ++i) {
+    for (std::size_t i = 0; i + lag < kSamplerDraws; ++i) {
       const double x = in_sigmas(draws()[i]);
       const double y = in_sigmas(draws()[i + lag]);
       linear += x * y;
       quadratic += (x * x - 1) * (y * y - 1);
     }
-    const double n = static_cast<double>(kDraws - lag);
+    const double n = static_cast<double>(kSamplerDraws - lag);
     const double limit = testing::two_sided_z(testing::kFalseAlarm) * std::sqrt(n);
     EXPECT_LT(std::abs(static_cast<double>(linear)), limit) << lag;
     EXPECT_LT(std::abs(static_cast<double>(quadratic)), 2 * limit) << lag;

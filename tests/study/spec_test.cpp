@@ -22,9 +22,9 @@ using ::testing::HasSubstr;
 
 const std::string kSpecs = std::string(SOTTO_SOURCE_DIR) + "/studies";
 
-std::string small(const std::string& more) {
+std::string small_spec(const std::string& more) {
   return R"(
-name = "small"
+name = "small_spec"
 paper = "WX19"
 shows = "Table 9"
 title = "a title"
@@ -40,7 +40,9 @@ options = { steps = 10, step_size = 0.5 }
 )" + more;
 }
 
-Expected<StudySpec> parse(const std::string& more) { return parse_spec(small(more), "small.toml"); }
+Expected<StudySpec> parse(const std::string& more) {
+  return parse_spec(small_spec(more), "small_spec.toml");
+}
 
 TEST(Spec, ACellIsACellForEveryEpsilonAndX) {
   const auto spec = parse(R"(
@@ -75,7 +77,7 @@ TEST(Spec, ErrorsNameThePlaceAndTheRemedy) {
   };
   const std::string cell = "[[cell]]\nrow = \"a\"\ndata = \"toy\"\n";
   EXPECT_THAT(message(cell + "colour = 3\n"),
-              AllOf(HasSubstr("small.toml:"), HasSubstr("'colour'"), HasSubstr("Known keys")));
+              AllOf(HasSubstr("small_spec.toml:"), HasSubstr("'colour'"), HasSubstr("Known keys")));
   EXPECT_THAT(message(cell + "best = \"nothing\"\n"), HasSubstr("[arm.nothing]"));
   EXPECT_THAT(message("[[cell]]\nrow = \"a\"\ndata = \"other\"\n"), HasSubstr("[data.other]"));
   EXPECT_THAT(message(cell + "printed = { beauty = 1 }\n"), HasSubstr("beauty"));
@@ -84,7 +86,7 @@ TEST(Spec, ErrorsNameThePlaceAndTheRemedy) {
   EXPECT_THAT(message(cell + "epsilon = \"much\"\n"), HasSubstr("'epsilon' must be a number"));
   EXPECT_THAT(message("[[cell]]\ndata = \"toy\"\n"), HasSubstr("'row' is missing"));
   EXPECT_THAT(message(""), HasSubstr("no [[cell]]"));
-  EXPECT_THAT(message("= 3\n"), HasSubstr("small.toml:"));
+  EXPECT_THAT(message("= 3\n"), HasSubstr("small_spec.toml:"));
 }
 
 // The files themselves.

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "tests/support/temp_dir.hpp"
@@ -51,6 +52,18 @@ inline CommandResult sotto(const Words& arguments, const std::string& shell_pref
   return in_a_shell([&](const std::string& redirected) {
     return shell_prefix + " " + shell_line(arguments) + redirected + " </dev/null";
   });
+}
+
+/// A program of this name that does what the text of a shell says, as the only one in a folder: for
+/// PATH.
+inline std::string made_up_program(const TempDir& dir,
+                                   const std::string& name,
+                                   const std::string& text) {
+  const std::string folder = dir.file("bin");
+  std::filesystem::create_directories(folder);
+  std::filesystem::permissions(dir.write("bin/" + name, "#!/bin/sh\n" + text),
+                               std::filesystem::perms::owner_all);
+  return folder;
 }
 
 /// Separable rows in LIBSVM text: n of them, two features.
