@@ -66,7 +66,9 @@ if(SOTTO_NATIVE)
   target_compile_options(sotto_flags INTERFACE -march=native)
 endif()
 if(SOTTO_WARNINGS)
-  target_compile_options(sotto_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
+  # Where several files are compiled at once, a local name may be that of another file's helper.
+  target_compile_options(sotto_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion
+                                               $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow> -Werror)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # GCC 12 sees overlaps and bounds that can't be where std::string is moved (GCC bugs 105651, 105329), more of them with
     # precompiled headers, where it forgets that the string is the system's. ASan looks for the true ones.

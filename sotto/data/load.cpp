@@ -19,9 +19,6 @@
 namespace sotto {
 namespace {
 
-constexpr std::array<const char*, 7> kFormats = {
-    "auto", "libsvm", "csv", "npy", "idx", "cifar10", "cifar100"};
-
 /// "FEATURES,LABELS" in two.
 Expected<std::pair<std::string, std::string>> split_pair(const std::string& path) {
   const std::size_t comma = path.find(',');
@@ -34,44 +31,119 @@ Expected<std::pair<std::string, std::string>> split_pair(const std::string& path
   return std::pair(path.substr(0, comma), path.substr(comma + 1));
 }
 
+using Files = std::vector<std::string>;
+
+Expected<Files> pair_files(const std::string& path) {
+  SOTTO_ASSIGN(auto pair, split_pair(path));
+  return Files{std::move(pair.first), std::move(pair.second)};
+}
+
+template <auto kRead>
+Expected<Dataset> read_pair(const LoadOptions& options) {
+  SOTTO_ASSIGN(const auto pair, split_pair(options.path));
+  return kRead(pair.first, pair.second, options);
+}
+
+Expected<void> write_pair(const std::string& path, const Table& table) {
+  SOTTO_ASSIGN(const auto pair, split_pair(path));
+  return write_npy(pair.first, pair.second, table);
+}
+
+Expected<Dataset> read_columns(const LoadOptions& options) {
+  if (!options.has_schema())
+    return fail(ErrorKind::kUsage,
+                fmt::format("{}: a CSV file needs a schema that declares its columns, their bounds "
+                            "and categories: taken from the rows they would leak. Give "
+                            "‘schema FILE.toml’ (see docs/reference/schema.md).",
+                            options.path));
+  SOTTO_ASSIGN(const Schema schema, read_schema(options));
+  return read_csv(options.path, schema, options);
+}
+
+bool is_cifar(const std::string& path) {
+  std::error_code error;
+  return path.ends_with(".bin") || std::filesystem::is_directory(path, error);
+}
+
+template <CifarKind kKind>
+Expected<Files> kind_files(const std::string& path) {
+  return cifar_files(path, kKind);
+}
+
+template <CifarKind kKind>
+Expected<Dataset> read_kind(const LoadOptions& options) {
+  return read_cifar(options.path, kKind, options);
+}
+
+/// All formats. The first is that of files whose names say nothing.
+constexpr std::array kFormats = {
+    FormatInfo{
+        .name = "libsvm",
+        .read = [](const LoadOptions& options) { return read_libsvm(options.path, options); },
+        .write = write_libsvm,
+        .declares_dim = true,
+        .labels_are_any = true},
+    FormatInfo{.name = "csv",
+               .read = read_columns,
+               .is_named = [](const std::string& path) { return path.ends_with(".csv"); },
+               .has_schema = true},
+    FormatInfo{.name = "npy",
+               .read = read_pair<read_npy>,
+               .write = write_pair,
+               .is_named = [](const std::string& path) { return path.ends_with(".npy"); },
+               .files = pair_files,
+               .labels_are_any = true},
+    FormatInfo{.name = "idx",
+               .read = read_pair<read_idx>,
+               .is_named = [](const std::string& path) { return path.ends_with("-ubyte"); },
+               .files = pair_files},
+    FormatInfo{.name = "cifar10",
+               .read = read_kind<CifarKind::kTen>,
+               .is_named = is_cifar,
+               .files = kind_files<CifarKind::kTen>},
+    FormatInfo{.name = "cifar100",
+               .read = read_kind<CifarKind::kHundred>,
+               .files = kind_files<CifarKind::kHundred>}};
+
+template <class Holds>
+Format format_with(const Holds& holds) {
+  const auto place = std::find_if(kFormats.begin(), kFormats.end(), holds);
+  return place == kFormats.end() ? nullptr : &*place;
+}
+
 }  // namespace
 
 Expected<Format> parse_format(const std::string& name) {
-  const auto place = std::find(kFormats.begin(), kFormats.end(), name);
-  if (place == kFormats.end())
-    return fail(ErrorKind::kUsage,
-                fmt::format("unknown format '{}'.{} It must be one of {}.",
-                            name,
-                            did_you_mean(name, {kFormats.begin(), kFormats.end()}),
-                            fmt::join(kFormats, ", ")));
-  return static_cast<Format>(place - kFormats.begin());
+  if (name == "auto") return nullptr;
+  if (const Format format = format_with([&](const FormatInfo& info) { return info.name == name; }))
+    return format;
+  std::vector<std::string> known = {"auto"};
+  for (const FormatInfo& info : kFormats) known.emplace_back(info.name);
+  return fail(ErrorKind::kUsage,
+              fmt::format("unknown format '{}'.{} It must be one of {}.",
+                          name,
+                          did_you_mean(name, known),
+                          fmt::join(known, ", ")));
 }
 
-std::string format_name(Format format) { return kFormats[static_cast<std::size_t>(format)]; }
-
 Format resolve_format(const LoadOptions& options) {
-  if (options.format != Format::kAuto) return options.format;
-  if (options.has_schema()) return Format::kCsv;
-  std::string_view path = options.path;
-  path = path.substr(0, path.find(','));
-  if (path.ends_with(".gz")) path.remove_suffix(3);
-  if (path.ends_with(".csv")) return Format::kCsv;
-  if (path.ends_with(".npy")) return Format::kNpy;
-  if (path.ends_with("-ubyte")) return Format::kIdx;
+  if (options.format) return options.format;
+  if (options.has_schema())
+    return format_with([](const FormatInfo& info) { return info.has_schema; });
+  std::string name = options.path;
   std::error_code error;
-  if (path.ends_with(".bin") || std::filesystem::is_directory(options.path, error))
-    return Format::kCifar10;
-  return Format::kLibsvm;
+  if (!std::filesystem::is_directory(name, error)) {
+    name.resize(std::min(name.size(), name.find(',')));  // the first of a pair or list
+    if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  }
+  const Format format =
+      format_with([&](const FormatInfo& info) { return info.is_named && info.is_named(name); });
+  return format ? format : &kFormats.front();
 }
 
 std::vector<std::string> data_files(const LoadOptions& options) {
-  const Format format = resolve_format(options);
-  if (format == Format::kNpy || format == Format::kIdx) {
-    if (const auto pair = split_pair(options.path)) return {pair->first, pair->second};
-  } else if (format == Format::kCifar10 || format == Format::kCifar100) {
-    const auto kind = format == Format::kCifar10 ? CifarKind::kTen : CifarKind::kHundred;
-    if (const auto files = cifar_files(options.path, kind)) return *files;
-  }
+  if (const Format format = resolve_format(options); format->files)
+    if (auto files = format->files(options.path)) return *std::move(files);
   return {options.path};
 }
 
@@ -82,50 +154,27 @@ Expected<Schema> read_schema(const LoadOptions& options) {
 
 Expected<Dataset> load_table(const LoadOptions& options) {
   const Format format = resolve_format(options);
-  if (format != Format::kCsv && options.has_schema())
+  if (!format->has_schema && options.has_schema())
     return fail(
         ErrorKind::kUsage,
         fmt::format("a schema describes a CSV file, but the format is {}. Leave out ‘schema’ "
                     "or set ‘format csv’.",
-                    format_name(format)));
-  if (format != Format::kCsv && options.most_rows > 0) return no_persons();
-  if (format == Format::kNpy || format == Format::kIdx) {
-    SOTTO_ASSIGN(const auto pair, split_pair(options.path));
-    return format == Format::kNpy ? read_npy(pair.first, pair.second, options)
-                                  : read_idx(pair.first, pair.second, options);
-  }
-  if (format == Format::kCifar10 || format == Format::kCifar100)
-    return read_cifar(
-        options.path, format == Format::kCifar10 ? CifarKind::kTen : CifarKind::kHundred, options);
-  if (format == Format::kCsv) {
-    if (!options.has_schema())
-      return fail(
-          ErrorKind::kUsage,
-          fmt::format("{}: a CSV file needs a schema that declares its columns, their bounds "
-                      "and categories: taken from the rows they would leak. Give "
-                      "‘schema FILE.toml’ (see docs/reference/schema.md).",
-                      options.path));
-    SOTTO_ASSIGN(const Schema schema, read_schema(options));
-    return read_csv(options.path, schema, options);
-  }
-  return read_libsvm(options.path, options);
+                    format->name));
+  if (!format->has_schema && options.most_rows > 0) return no_persons();
+  return format->read(options);
 }
 
 Expected<void> write_table(const std::string& path, const Table& table) {
   LoadOptions options;
   options.path = path;
   const Format format = resolve_format(options);
-  if (format == Format::kNpy) {
-    SOTTO_ASSIGN(const auto pair, split_pair(path));
-    return write_npy(pair.first, pair.second, table);
-  }
-  if (format == Format::kLibsvm) return write_libsvm(path, table);
+  if (format->write) return format->write(path, table);
   return fail(
       ErrorKind::kUsage,
       fmt::format("{}: tables are written as LIBSVM text or as an .npy pair, but the name asks "
                   "for {}. Use a name such as data.svm, data.svm.gz or X.npy,y.npy.",
                   path,
-                  format_name(format)));
+                  format->name));
 }
 
 namespace {
@@ -177,10 +226,9 @@ Expected<DataInfo> describe(const LoadOptions& options,
                             const Dataset& data,
                             std::optional<std::int64_t> public_n,
                             bool unsafe_diagnostics) {
-  const Format format = resolve_format(options);
   DataInfo info;
   info.path = options.path;
-  info.format = format_name(format);
+  info.format = resolve_format(options)->name;
   info.units = public_n.value_or(data.table.units());
   info.units_declared = public_n.has_value();
   info.persons = data.table.has_units();
@@ -191,15 +239,10 @@ Expected<DataInfo> describe(const LoadOptions& options,
   info.notes = data.notes;
   if (!unsafe_diagnostics) return info;
   info.diagnostics = diagnose(data);
-  const bool several = format == Format::kNpy || format == Format::kIdx ||
-                       format == Format::kCifar10 || format == Format::kCifar100;
   std::error_code error;
   if (!std::filesystem::is_directory(options.path, error)) {
-    SOTTO_ASSIGN(
-        const InputFile file,
-        InputFile::open(several ? options.path.substr(0, options.path.find(',')) : options.path,
-                        true,
-                        options.limits));
+    SOTTO_ASSIGN(const InputFile file,
+                 InputFile::open(data_files(options).front(), true, options.limits));
     info.diagnostics->file_bytes = static_cast<std::int64_t>(file.file_size());
   }
   return info;

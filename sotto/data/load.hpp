@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sotto/data/dataset.hpp"
@@ -10,30 +11,46 @@
 
 namespace sotto {
 
-enum class Format { kAuto, kLibsvm, kCsv, kNpy, kIdx, kCifar10, kCifar100 };
+struct FormatInfo;
+/// A format of rows: its line in the table of load.cpp. Null: found by the file's name.
+using Format = const FormatInfo*;
 
-/// Reads "auto", "libsvm", "csv", "npy", "idx", "cifar10" or "cifar100"; kUsage for anything else.
+/// Reads "auto" or the name of a format, such as "libsvm"; kUsage for anything else.
 Expected<Format> parse_format(const std::string& name);
-std::string format_name(Format format);
 
 struct LoadOptions : ReadOptions {
   /// The file; for the pair formats (npy, idx) "FEATURES,LABELS"; CIFAR also a folder or a list.
   std::string path;
-  /// kAuto: csv if a schema is given, else by the name's end (.csv, .npy, idx?-ubyte, and .bin or a
-  /// folder for cifar10; .gz is looked through), else libsvm.
-  Format format = Format::kAuto;
+  /// Null: that of a schema if one is given, else by the name's end (.csv, .npy, idx?-ubyte, and
+  /// .bin or a folder for cifar10; .gz is looked through), else libsvm.
+  Format format = nullptr;
   std::string schema;       ///< path of the TOML schema of a CSV file
   std::string schema_text;  ///< instead of a path: the schema itself, e.g. from inside a model
   bool has_schema() const { return !schema.empty() || !schema_text.empty(); }
 };
 
+/// All that is known of a format beside its reader.
+struct FormatInfo {
+  std::string_view name;
+  Expected<Dataset> (*read)(const LoadOptions& options);
+  /// Null: tables are not written so.
+  Expected<void> (*write)(const std::string& path, const Table& table) = nullptr;
+  /// Whether a name, `.gz` left out, is that of such a file; null: no name says so.
+  bool (*is_named)(const std::string& path) = nullptr;
+  /// The files that a path means, where it may mean several; null: the one of that name.
+  Expected<std::vector<std::string>> (*files)(const std::string& path) = nullptr;
+  bool has_schema = false;      ///< a schema declares its columns and classes
+  bool declares_dim = false;    ///< its files don't say how many features they have
+  bool labels_are_any = false;  ///< labels are numbers: no convention says which are classes
+};
+
 /// The schema that the options name. Only if they have one.
 Expected<Schema> read_schema(const LoadOptions& options);
 
-/// The format that load_table will use.
+/// The format that load_table will use; never null.
 Format resolve_format(const LoadOptions& options);
 
-/// The files that `options.path` means in this format: two for a pair, those of a list or a folder
+/// The files that `options.path` means in its format: two for a pair, those of a list or a folder
 /// for CIFAR. In all other formats a comma is a part of the name.
 std::vector<std::string> data_files(const LoadOptions& options);
 

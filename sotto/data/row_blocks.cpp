@@ -81,7 +81,7 @@ Expected<std::unique_ptr<RowBlocks>> open_rows(LoadOptions options) {
   options.persons = false;
   options.misfits = Misfits::kRefuse;
   const Format format = resolve_format(options);
-  if (format == Format::kCsv && options.has_schema()) {
+  if (format->has_schema && options.has_schema()) {
     SOTTO_ASSIGN(Schema schema, read_schema(options));
     SOTTO_ASSIGN(auto source, CsvSource::open(options.path, std::move(schema), options));
     return std::make_unique<CsvBlocks>(std::move(source));
@@ -90,12 +90,12 @@ Expected<std::unique_ptr<RowBlocks>> open_rows(LoadOptions options) {
     return fail(ErrorKind::kUsage,
                 fmt::format("‘keep’ copies columns of a CSV file, but the format is {}. Leave it "
                             "out: the output's column 'row' numbers the rows.",
-                            format_name(format)));
+                            format->name));
   if (options.path == "-")
     return fail(ErrorKind::kUsage,
                 fmt::format("standard input (-) is read as CSV, but this model takes rows as {}. "
                             "Write them to a file first.",
-                            format_name(format)));
+                            format->name));
   SOTTO_ASSIGN(Dataset rows, load_table(options));
   return std::make_unique<OneBlock>(std::move(rows));
 }

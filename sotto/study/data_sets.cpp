@@ -60,7 +60,7 @@ Table selected(const Table& table, std::int64_t most, double row_norm, const Rel
 Expected<Table> load_libsvm(const DataSpec& spec, const std::string& path) {
   LoadOptions options;
   options.path = path;
-  options.format = Format::kLibsvm;
+  SOTTO_ASSIGN(options.format, parse_format("libsvm"));
   options.dim = spec.dim;
   options.row_norm = spec.row_norm;
   SOTTO_ASSIGN(Dataset data, load_table(options));
@@ -99,7 +99,7 @@ Expected<Table> load_csv(const DataSpec& spec, const std::string& path, const st
 
 Expected<Table> load_idx(const std::string& images, const std::string& labels) {
   LoadOptions options;
-  options.format = Format::kIdx;
+  SOTTO_ASSIGN(options.format, parse_format("idx"));
   options.labels = LabelKind::kMulticlass;
   options.path = images + "," + labels;
   SOTTO_ASSIGN(Dataset data, load_table(options));

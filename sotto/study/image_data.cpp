@@ -22,10 +22,10 @@ namespace fs = std::filesystem;
 /// "images,labels" of an IDX pair, or a file or folder in CIFAR's binary format.
 Expected<Table> images_below(const std::vector<std::string>& folders,
                              const std::string& names,
-                             Format format,
+                             const std::string& format,
                              std::int64_t rows) {
   LoadOptions options;
-  options.format = format;
+  SOTTO_ASSIGN(options.format, parse_format(format));
   options.labels = LabelKind::kMulticlass;
   options.layout = Layout::kDense;
   for (std::size_t begin = 0; begin <= names.size();) {
@@ -75,7 +75,7 @@ Expected<std::pair<NetworkSpec, Vector>> public_network(const DataSpec& data,
     SOTTO_ASSIGN(NetworkSpec spec, parse_network(kept.network, path));
     return std::pair{std::move(spec), kept.w};
   }
-  SOTTO_ASSIGN(const Table table, images_below(folders, how.train, Format::kCifar100, rows));
+  SOTTO_ASSIGN(const Table table, images_below(folders, how.train, "cifar100", rows));
   SOTTO_ASSIGN(NetworkSpec spec, network_for(data, model, table.dim(), how.classes));
   const NetworkFamily family(spec, initial_weights(spec, 0), Regularizer(), Dataset{});
   SOTTO_ASSIGN(const auto engine, family.engine(table));
@@ -141,7 +141,7 @@ Expected<DataSet> load_images(const DataSpec& spec,
                               const std::string& keep,
                               std::int64_t rows,
                               const ShowProgress& progress) {
-  const Format format = spec.kind == DataKind::kCifar ? Format::kCifar10 : Format::kIdx;
+  const std::string format = spec.kind == DataKind::kCifar ? "cifar10" : "idx";
   DataSet set;
   SOTTO_ASSIGN(set.train, images_below(folders, spec.train, format, rows));
   if (!spec.test.empty()) {

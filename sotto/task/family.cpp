@@ -44,7 +44,7 @@ LoadOptions Family::completed(LoadOptions options) const {
   if (!options.has_schema()) options.schema_text = schema_;
   if (!options.has_schema()) {
     options.classes = class_names_;
-    options.dim = resolve_format(options) == Format::kLibsvm ? features() : 0;
+    options.dim = resolve_format(options)->declares_dim ? features() : 0;
   }
   return options;
 }

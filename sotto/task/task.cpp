@@ -92,10 +92,10 @@ Expected<Dataset> read_for(const NamedNetwork& named, const TaskOptions& options
   rows.layout = Layout::kDense;
   rows.public_rows = !options.is_private;
   const Format format = resolve_format(rows);
-  if (rows.dim == 0 && format == Format::kLibsvm) rows.dim = named.features;
+  if (rows.dim == 0 && format->declares_dim) rows.dim = named.features;
   // A network of k outputs is for the classes 0 to k - 1, unless told otherwise.
-  const bool infers = rows.public_rows && (format == Format::kLibsvm || format == Format::kNpy);
-  if (rows.classes.empty() && format != Format::kCsv && !infers)
+  const bool infers = rows.public_rows && format->labels_are_any;
+  if (rows.classes.empty() && !format->has_schema && !infers)
     for (std::int64_t c = 0; c < named.outputs; ++c) rows.classes.push_back(std::to_string(c));
   return load_table(rows);
 }

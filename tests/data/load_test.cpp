@@ -33,18 +33,24 @@ class Load : public test::DataTest {
 };
 
 TEST_F(Load, FormatByNameOrOption) {
-  EXPECT_EQ(resolve_format(with_path("a.svm")), Format::kLibsvm);
-  EXPECT_EQ(resolve_format(with_path("a9a.gz")), Format::kLibsvm);
-  EXPECT_EQ(resolve_format(with_path("a.csv.gz")), Format::kCsv);
-  EXPECT_EQ(resolve_format(with_path("a.data", "s.toml")), Format::kCsv);
-  EXPECT_EQ(resolve_format(with_path("X.npy,y.npy")), Format::kNpy);
-  EXPECT_EQ(resolve_format(with_path("train-images-idx3-ubyte.gz,l")), Format::kIdx);
+  const auto found = [&](const std::string& path, const std::string& schema = "") {
+    return std::string(resolve_format(with_path(path, schema))->name);
+  };
+  EXPECT_EQ(found("a.svm"), "libsvm");
+  EXPECT_EQ(found("a9a.gz"), "libsvm");
+  EXPECT_EQ(found("a.csv.gz"), "csv");
+  EXPECT_EQ(found("a.data", "s.toml"), "csv");
+  EXPECT_EQ(found("X.npy,y.npy"), "npy");
+  EXPECT_EQ(found("a,b.npy"), "libsvm") << "a list is known by its first name";
+  EXPECT_EQ(found("train-images-idx3-ubyte.gz,l"), "idx");
+  EXPECT_EQ(found("a.bin"), "cifar10");
+  EXPECT_EQ(found(path(".")), "cifar10");
   LoadOptions options = with_path("a.csv");
-  options.format = Format::kLibsvm;
-  EXPECT_EQ(resolve_format(options), Format::kLibsvm);
-  for (const Format format :
-       {Format::kAuto, Format::kLibsvm, Format::kCsv, Format::kNpy, Format::kIdx})
-    EXPECT_EQ(*parse_format(format_name(format)), format);
+  options.format = *parse_format("libsvm");
+  EXPECT_EQ(resolve_format(options)->name, "libsvm");
+  for (const std::string name : {"libsvm", "csv", "npy", "idx", "cifar10", "cifar100"})
+    EXPECT_EQ((*parse_format(name))->name, name);
+  EXPECT_EQ(*parse_format("auto"), nullptr);
   EXPECT_FAILS(parse_format("parquet"), ErrorKind::kUsage, "unknown format 'parquet'");
 }
 
@@ -53,7 +59,7 @@ TEST_F(Load, WrongCombinations) {
   EXPECT_FAILS(load_table(with_path("X.npy")), ErrorKind::kUsage, "two files");
   EXPECT_FAILS(load_table(with_path("X.npy,")), ErrorKind::kUsage, "two files");
   LoadOptions options = with_path("a.svm", "s.toml");
-  options.format = Format::kLibsvm;
+  options.format = *parse_format("libsvm");
   EXPECT_FAILS(load_table(options), ErrorKind::kUsage, "a schema describes a CSV file");
   EXPECT_FAILS(
       write_table(path("a.csv"), Table()), ErrorKind::kUsage, "LIBSVM text or as an .npy pair");

@@ -21,7 +21,7 @@ class Places : public test::DataTest {};
 /// What begins like gzip is somebody's first row, unless the name says gzip.
 TEST_F(Places, FirstBytesOfARowDoNotMakeAFileGzip) {
   LoadOptions options;
-  options.format = Format::kLibsvm;
+  options.format = *parse_format("libsvm");
   options.dim = 2;
   options.misfits = Misfits::kNull;
   for (const char* first : {"garbage", "\x1f\x8bgarbage", "\x1f\x8b\x08garbage"}) {
@@ -33,7 +33,7 @@ TEST_F(Places, FirstBytesOfARowDoNotMakeAFileGzip) {
     EXPECT_FALSE(data->table.is_null_unit(1));
   }
   // One pixel of the first image: label 31 and 138 or 139 were two different files.
-  options.format = Format::kCifar10;
+  options.format = *parse_format("cifar10");
   options.dim = 0;
   options.labels = LabelKind::kMulticlass;
   for (int c = 0; c < 40; ++c) options.classes.push_back(std::to_string(c));
@@ -68,7 +68,7 @@ std::vector<std::string> units_of(const Table& table) {
 TEST_F(Places, ALineMeansTheSameWhereverItStands) {
   const std::string mark = "\xEF\xBB\xBF";
   LoadOptions libsvm;
-  libsvm.format = Format::kLibsvm;
+  libsvm.format = *parse_format("libsvm");
   libsvm.dim = 2;
   LoadOptions persons;
   persons.schema = write("persons.toml",

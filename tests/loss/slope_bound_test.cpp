@@ -13,7 +13,7 @@
 namespace sotto {
 namespace {
 
-const LossInfo kLogisticLoss = loss_info({LossKind::kLogisticLoss});
+const LossInfo kLogisticLoss = loss_info({LossKind::kLogistic});
 
 TEST(SlopeBound, AgreesWithTheTableOfTheDesign) {
   // algorithms.md 2.1, computed by an independent prototype; three digits.
@@ -92,7 +92,7 @@ struct TestLoss {
 };
 double squash(double x) { return 1 / (1 + std::exp(-x)); }
 const TestLoss kLosses[] = {
-    {{LossKind::kLogisticLoss},
+    {{LossKind::kLogistic},
      [](double m) { return -squash(-m); },
      [](double m) { return std::log1p(std::exp(-m)); }},
     {{LossKind::kSigmoid},

@@ -19,7 +19,7 @@ constexpr double kGradientScale = 4;
 constexpr double kHessianScale = 0.25;
 constexpr std::int64_t kSamples = 3 + 6;
 
-Event event() { return Event::gaussian(kJointNoise, Relation::kReplaceOne); }
+Event joint_event() { return Event::gaussian(kJointNoise, Relation::kReplaceOne); }
 
 Released<GradientHessian> release(Receipt receipt, Stream& noise) {
   return JointGaussianMechanism::release(
@@ -32,8 +32,8 @@ Released<GradientHessian> release(Receipt receipt, Stream& noise) {
 
 TEST(JointGaussian, EachPartGetsNoiseInItsScale) {
   constexpr int kDraws = 5000;
-  ReceiptBook receipts(event(), kSamples, kDraws);
-  Stream noise = Stream::seeded(1, Purpose::kJointNoise);
+  ReceiptBook receipts(joint_event(), kSamples, kDraws);
+  Stream noise = Stream::seeded(1, Purpose::kNoise);
   std::vector<double> gradient;
   std::vector<double> diagonal;
   std::vector<double> lower;
@@ -62,10 +62,11 @@ TEST(JointGaussian, EachPartGetsNoiseInItsScale) {
 }
 
 TEST(JointGaussian, IsOneGaussianEventWithASampleACoordinate) {
-  Stream noise = Stream::seeded(2, Purpose::kJointNoise);
-  const auto released = release(testing::test_receipt(event(), kSamples), noise);
-  EXPECT_EQ(to_string(released.event()), to_string(event()));
-  EXPECT_THROW(release(testing::test_receipt(event(), kSamples - 1), noise), std::logic_error);
+  Stream noise = Stream::seeded(2, Purpose::kNoise);
+  const auto released = release(testing::test_receipt(joint_event(), kSamples), noise);
+  EXPECT_EQ(to_string(released.event()), to_string(joint_event()));
+  EXPECT_THROW(release(testing::test_receipt(joint_event(), kSamples - 1), noise),
+               std::logic_error);
 }
 
 }  // namespace

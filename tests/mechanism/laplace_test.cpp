@@ -14,15 +14,15 @@ namespace {
 
 constexpr double kLaplaceNoise = 2;
 constexpr double kLaplaceSensitivity = 3;
-constexpr int kDraws = 50000;
+constexpr int kLaplaceDraws = 50000;
 
-Event event() { return Event::laplace(kLaplaceNoise, Relation::kZeroOut); }
+Event laplace_event() { return Event::laplace(kLaplaceNoise, Relation::kZeroOut); }
 
 std::vector<double> draw(double value, std::uint64_t seed) {
-  testing::ReceiptBook receipts(event(), 1, kDraws);
-  Stream noise = Stream::seeded(seed, Purpose::kLaplaceNoise);
+  testing::ReceiptBook receipts(laplace_event(), 1, kLaplaceDraws);
+  Stream noise = Stream::seeded(seed, Purpose::kNoise);
   std::vector<double> sample;
-  for (int i = 0; i < kDraws; ++i) {
+  for (int i = 0; i < kLaplaceDraws; ++i) {
     sample.push_back(
         LaplaceMechanism::release({value, MadeUpClaim::of(kLaplaceSensitivity, Relation::kZeroOut)},
                                   receipts.next(),
@@ -50,7 +50,7 @@ TEST(LaplaceMechanism, AddsLaplaceNoiseOfTheStatedScale) {
 
 TEST(LaplaceMechanism, NeighboursAreNotToldApartBeyondEpsilon) {
   const auto counts = [](const std::vector<double>& sample) {
-    testing::EventCounts result{{0, 0, 0}, kDraws};
+    testing::EventCounts result{{0, 0, 0}, kLaplaceDraws};
     for (const double x : sample) {
       result.hits[0] += x < 0;
       result.hits[1] += x > kLaplaceSensitivity;
@@ -67,16 +67,16 @@ TEST(LaplaceMechanism, NeighboursAreNotToldApartBeyondEpsilon) {
 }
 
 TEST(LaplaceMechanism, RefusesAReceiptForAnythingElseAndNoNoise) {
-  Stream noise = Stream::seeded(1, Purpose::kLaplaceNoise);
+  Stream noise = Stream::seeded(1, Purpose::kNoise);
   const auto release = [&](Receipt receipt, double z) {
     return LaplaceMechanism::release(
                {std::nan(""), MadeUpClaim::of(1, Relation::kZeroOut)}, std::move(receipt), z, noise)
         .value();
   };
-  EXPECT_TRUE(std::isfinite(release(testing::test_receipt(event(), 1), kLaplaceNoise)));
-  EXPECT_THROW(release(testing::test_receipt(event(), 1), 1), std::logic_error);
-  EXPECT_THROW(release(testing::test_receipt(event(), 0), kLaplaceNoise), std::logic_error);
-  EXPECT_THROW(release(testing::test_receipt(event(), 1), 0), std::logic_error);
+  EXPECT_TRUE(std::isfinite(release(testing::test_receipt(laplace_event(), 1), kLaplaceNoise)));
+  EXPECT_THROW(release(testing::test_receipt(laplace_event(), 1), 1), std::logic_error);
+  EXPECT_THROW(release(testing::test_receipt(laplace_event(), 0), kLaplaceNoise), std::logic_error);
+  EXPECT_THROW(release(testing::test_receipt(laplace_event(), 1), 0), std::logic_error);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ constexpr double kOperatorNoise = 0.8;
 constexpr double kOperatorSensitivity = 3;
 constexpr double kSigma = kOperatorNoise * kOperatorSensitivity;
 
-Event event() { return Event::gaussian(kOperatorNoise, Relation::kZeroOut); }
+Event operator_event() { return Event::gaussian(kOperatorNoise, Relation::kZeroOut); }
 
 Matrix some_matrix(Eigen::Index d, unsigned seed) {
   std::mt19937_64 random(seed);
@@ -41,7 +41,7 @@ LazySymmetricOperator make(const Matrix& h,
   };
   return LazySymmetricOperator(
       {std::move(product), MadeUpClaim::of(kOperatorSensitivity, Relation::kZeroOut)},
-      testing::test_receipt(event(), products * (d + 1)),
+      testing::test_receipt(operator_event(), products * (d + 1)),
       kOperatorNoise,
       d,
       products,
@@ -60,7 +60,7 @@ Vector random_vector(Eigen::Index d, std::mt19937_64& random) {
 TEST(LazyOperator, IsOneSymmetricMatrixHoweverItIsAsked) {
   constexpr Eigen::Index d = 30;
   const Matrix h = some_matrix(d, 1);
-  Stream noise = Stream::seeded(1, Purpose::kOperatorNoise);
+  Stream noise = Stream::seeded(1, Purpose::kNoise);
   int reads = 0;
   LazySymmetricOperator op = make(h, 12, noise, &reads, 5);
   std::mt19937_64 random(2);
@@ -89,7 +89,7 @@ TEST(LazyOperator, IsOneSymmetricMatrixHoweverItIsAsked) {
 
 TEST(LazyOperator, StopsWhenItsProductsAreUsedUp) {
   const Matrix h = some_matrix(8, 3);
-  Stream noise = Stream::seeded(2, Purpose::kOperatorNoise);
+  Stream noise = Stream::seeded(2, Purpose::kNoise);
   LazySymmetricOperator op = make(h, 2, noise);
   std::mt19937_64 random(4);
   const Vector a = random_vector(8, random), b = random_vector(8, random);
@@ -103,7 +103,7 @@ TEST(LazyOperator, StopsWhenItsProductsAreUsedUp) {
 
 TEST(LazyOperator, RefusesAReceiptForLess) {
   const Matrix h = some_matrix(4, 3);
-  Stream noise = Stream::seeded(2, Purpose::kOperatorNoise);
+  Stream noise = Stream::seeded(2, Purpose::kNoise);
   const auto with = [&](Event bought, std::int64_t samples) {
     LazySymmetricOperator(
         {[](const Vector&, Vector&) {}, MadeUpClaim::of(kOperatorSensitivity, Relation::kZeroOut)},
@@ -115,8 +115,8 @@ TEST(LazyOperator, RefusesAReceiptForLess) {
         1,
         noise);
   };
-  EXPECT_NO_THROW(with(event(), 10));
-  EXPECT_THROW(with(event(), 9), std::logic_error);
+  EXPECT_NO_THROW(with(operator_event(), 10));
+  EXPECT_THROW(with(operator_event(), 9), std::logic_error);
   EXPECT_THROW(with(Event::gaussian(1, Relation::kZeroOut), 10), std::logic_error);
 }
 
@@ -140,7 +140,7 @@ TEST(LazyOperator, EntriesHaveTheLawOfTheOrthogonalEnsemble) {
   constexpr Eigen::Index d = 6;
   constexpr int kDraws = 4000;
   const Matrix h = some_matrix(d, 5);
-  Stream noise = Stream::seeded(3, Purpose::kOperatorNoise);
+  Stream noise = Stream::seeded(3, Purpose::kNoise);
   std::mt19937_64 random(6);
   std::vector<double> diagonal, lower;
   double product = 0;
@@ -170,12 +170,12 @@ TEST(LazyOperator, SmallestEigenvalueHasTheLawOfTheDenseMechanism) {
   constexpr Eigen::Index d = 8;
   constexpr int kDraws = 4000;
   const Matrix h = some_matrix(d, 7);
-  Stream noise = Stream::seeded(4, Purpose::kOperatorNoise);
+  Stream noise = Stream::seeded(4, Purpose::kNoise);
   std::mt19937_64 random(8);
   const auto smallest = [](const Matrix& m) {
     return Eigen::SelfAdjointEigenSolver<Matrix>(m, Eigen::EigenvaluesOnly).eigenvalues()[0];
   };
-  testing::ReceiptBook receipts(event(), symmetric_coordinates(d), kDraws);
+  testing::ReceiptBook receipts(operator_event(), symmetric_coordinates(d), kDraws);
   std::vector<double> lazy, dense, wrong;
   for (int i = 0; i < kDraws; ++i) {
     const Matrix e = whole_noise(h, noise, random);
@@ -205,7 +205,7 @@ TEST(LazyOperator, SmallestEigenvalueHasTheLawOfTheDenseMechanism) {
 /// the operator is not symmetric; the lazy one answers the same number each time.
 TEST(LazyOperator, FreshNoiseInEachProductWouldBeSeen) {
   const Matrix h = some_matrix(20, 9);
-  Stream noise = Stream::seeded(5, Purpose::kOperatorNoise);
+  Stream noise = Stream::seeded(5, Purpose::kNoise);
   LazySymmetricOperator op = make(h, 20, noise);
   std::mt19937_64 random(10);
   const Vector v = random_vector(20, random).normalized();

@@ -17,7 +17,7 @@ constexpr double kVectorSensitivity = 0.5;
 constexpr int kQuestions = 4;
 constexpr int kVectorDraws = 30000;
 
-Event event() { return Event::sparse_vector(kVectorEpsilon, Relation::kZeroOut); }
+Event vector_event() { return Event::sparse_vector(kVectorEpsilon, Relation::kZeroOut); }
 SensitivityClaim claim() { return MadeUpClaim::of(kVectorSensitivity, Relation::kZeroOut); }
 
 SparseVectorSession session(Receipt receipt, double threshold, Stream& noise, double scale = 1) {
@@ -32,7 +32,7 @@ SparseVectorSession session(Receipt receipt, double threshold, Stream& noise, do
 testing::EventCounts first_above(const std::vector<double>& queries,
                                  std::uint64_t seed,
                                  double scale = 1) {
-  testing::ReceiptBook receipts(event(), 1 + kQuestions, kVectorDraws);
+  testing::ReceiptBook receipts(vector_event(), 1 + kQuestions, kVectorDraws);
   Stream noise = Stream::seeded(seed, Purpose::kNoise);
   testing::EventCounts counts{std::vector<std::int64_t>(queries.size() + 1), kVectorDraws};
   for (int i = 0; i < kVectorDraws; ++i) {
@@ -82,7 +82,7 @@ TEST(SparseVector, NeighboursAreNotToldApartBeyondEpsilon) {
 
 TEST(SparseVector, EndsWithTheFirstYes) {
   Stream noise = Stream::seeded(6, Purpose::kNoise);
-  SparseVectorSession asked = session(testing::test_receipt(event(), 5), 0, noise);
+  SparseVectorSession asked = session(testing::test_receipt(vector_event(), 5), 0, noise);
   EXPECT_EQ(asked.questions_left(), 4);
   EXPECT_FALSE(asked.is_above({-1e6, claim()}).value());
   EXPECT_EQ(asked.questions_left(), 3);
@@ -94,14 +94,14 @@ TEST(SparseVector, EndsWithTheFirstYes) {
 
 TEST(SparseVector, SamplesLimitTheQuestions) {
   Stream noise = Stream::seeded(7, Purpose::kNoise);
-  SparseVectorSession asked = session(testing::test_receipt(event(), 2), 0, noise);
+  SparseVectorSession asked = session(testing::test_receipt(vector_event(), 2), 0, noise);
   EXPECT_FALSE(asked.is_above({-1e6, claim()}).value());
   EXPECT_THROW(asked.is_above({-1e6, claim()}), std::logic_error);
 }
 
 TEST(SparseVector, RefusesOtherClaimsAndReceipts) {
   Stream noise = Stream::seeded(8, Purpose::kNoise);
-  SparseVectorSession asked = session(testing::test_receipt(event(), 5), 0, noise);
+  SparseVectorSession asked = session(testing::test_receipt(vector_event(), 5), 0, noise);
   EXPECT_THROW(asked.is_above({0, MadeUpClaim::of(1, Relation::kZeroOut)}), std::logic_error);
   EXPECT_THROW(asked.is_above({0, MadeUpClaim::of(kVectorSensitivity, Relation::kReplaceOne)}),
                std::logic_error);
@@ -111,7 +111,7 @@ TEST(SparseVector, RefusesOtherClaimsAndReceipts) {
       std::logic_error);
   const Event other = Event::sparse_vector(2, Relation::kZeroOut);
   EXPECT_THROW(session(testing::test_receipt(other, 5), 0, noise), std::logic_error);
-  EXPECT_THROW(session(testing::test_receipt(event(), 0), 0, noise), std::logic_error);
+  EXPECT_THROW(session(testing::test_receipt(vector_event(), 0), 0, noise), std::logic_error);
 }
 
 }  // namespace

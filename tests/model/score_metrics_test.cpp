@@ -30,8 +30,6 @@ ScoredSample sample(unsigned seed, std::size_t rows, int distinct) {
   return result;
 }
 
-double sigmoid(double score) { return 1 / (1 + std::exp(-score)); }
-
 double pairs_won(const ScoredSample& s) {
   double won = 0;
   double pairs = 0;
@@ -81,7 +79,7 @@ TEST(ScoreMetrics, AgainstTheirDefinitions) {
     double brier = 0, loss = 0, mean = 0, own = 0;
     const auto n = static_cast<double>(s.scores.size());
     for (std::size_t i = 0; i < s.scores.size(); ++i) {
-      const double p = sigmoid(s.scores[i]);
+      const double p = 1 / (1 + std::exp(-s.scores[i]));
       const double y = s.labels[i] > 0 ? 1 : 0;
       brier += (p - y) * (p - y) / n;
       loss -= std::log(y > 0 ? p : 1 - p) / n;

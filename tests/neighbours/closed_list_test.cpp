@@ -64,7 +64,7 @@ TEST(ClosedList, EveryTableHasTheFormatThatItSays) {
       if (kind.arguments[k] == "--format") options.format = *parse_format(kind.arguments[k + 1]);
       if (kind.arguments[k] == "--schema") options.schema = kind.arguments[k + 1];
     }
-    EXPECT_EQ(format_name(resolve_format(options)), kind.format) << kind.name;
+    EXPECT_EQ(resolve_format(options)->name, kind.format) << kind.name;
   }
 }
 

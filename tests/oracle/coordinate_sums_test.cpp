@@ -23,12 +23,12 @@ constexpr std::int64_t kDim = 40;
 constexpr double kClip = 0.3;
 
 /// The same rows, dense or sparse, with entries up to 2.
-struct Rows {
+struct CoordinateRows {
   std::vector<std::vector<float>> x;
   std::vector<float> y;
   Table dense, sparse;
 
-  Rows() {
+  CoordinateRows() {
     std::mt19937_64 random(3);
     std::uniform_real_distribution<float> uniform(-2, 2);
     std::vector<float> flat, values;
@@ -72,7 +72,7 @@ struct Rows {
 constexpr double kRounding = kRows * kClip / 0x1p31;
 
 TEST(CoordinateSums, AreTheClippedGradientsOnPaper) {
-  const Rows rows;
+  const CoordinateRows rows;
   std::mt19937_64 random(4);
   for (const Table* table : {&rows.dense, &rows.sparse}) {
     const GlmEngine engine(*table, {});
@@ -119,7 +119,7 @@ TEST(CoordinateSums, OneUnitMovesNoSumByMoreThanTheClip) {
 }
 
 TEST(CoordinateSums, GlmRowsNeverMoveASumByMoreThanTheClip) {
-  const Rows rows;
+  const CoordinateRows rows;
   const GlmEngine engine(rows.sparse, {});
   std::vector<std::int64_t> offsets = {0, 3};
   const Table one =
@@ -136,7 +136,7 @@ TEST(CoordinateSums, GlmRowsNeverMoveASumByMoreThanTheClip) {
 }
 
 TEST(CoordinateSums, ThreadsDontMatter) {
-  const Rows rows;
+  const CoordinateRows rows;
   const GlmEngine engine(rows.sparse, {});
   VertexPath path(kDim);
   path.move(0.5, {3, 2.0});
@@ -160,7 +160,7 @@ PublicProblem problem_of(const Engine& engine, Relation relation) {
 }
 
 TEST(VertexAnswers, ChooseTheBestVertexWhenTheSignalIsStrong) {
-  const Rows rows;
+  const CoordinateRows rows;
   const GlmEngine engine(rows.sparse, {});
   const PublicProblem problem = problem_of(engine, Relation::kZeroOut);
   const ConstraintPtr ball = l1_ball(2);

@@ -65,7 +65,7 @@ struct PairRows {
   Table table;
 };
 
-Vector wave(std::int64_t dim, double scale) {
+Vector pair_point(std::int64_t dim, double scale) {
   Vector w(dim);
   for (Eigen::Index j = 0; j < dim; ++j) w[j] = scale * std::sin(static_cast<double>(3 * j + 1));
   return w;
@@ -77,8 +77,8 @@ TEST(GradientPair, EqualsAPlainlyWrittenReference) {
       for (const double mixture : {0.0, 0.2, 1.0}) {
         const PairRows rows(101, 11, sparse, 4);
         const GlmEngine engine(rows.table, {});
-        const Vector w = wave(11, 0.7);
-        const Vector before = wave(11, 0.5);
+        const Vector w = pair_point(11, 0.7);
+        const Vector before = pair_point(11, 0.5);
         const PairClip clip{mixture, 0.8, 0.05, together};
         Vector sum;
         PerExampleSum(engine).clipped_gradient_pairs({}, w, before, clip, sum);
@@ -92,8 +92,8 @@ TEST(GradientPair, WithoutClippingIsTheDifferenceOfTwoGradientSumsToTheLastBits)
   for (const bool sparse : {false, true}) {
     const PairRows rows(1000, 54, sparse, 5);
     const GlmEngine engine(rows.table, {});
-    const Vector w = wave(54, 0.3);
-    const Vector before = wave(54, 0.29);
+    const Vector w = pair_point(54, 0.3);
+    const Vector before = pair_point(54, 0.29);
     PerExampleSum sums(engine);
     Vector a, b, pair;
     sums.clipped_gradients({}, w, kInfinity, a);
@@ -140,7 +140,8 @@ TEST(GradientPair, OneUnitNeverMovesTheSumByMoreThanTheReach) {
       for (const bool together : {false, true})
         for (const double mixture : {0.0, 0.01, 0.5}) {
           const PairClip clip{mixture, 1, 0.003, together};
-          const double largest = largest_contribution(engine, wave(5, 1), wave(5, 1 - step), clip);
+          const double largest =
+              largest_contribution(engine, pair_point(5, 1), pair_point(5, 1 - step), clip);
           EXPECT_LE(largest, clip.reach() * (1 + 1e-12)) << units << " " << step;
           if (step < 1) continue;
           EXPECT_GT(largest, 0.9 * clip.reach()) << "the clip is reached";

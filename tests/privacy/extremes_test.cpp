@@ -161,7 +161,7 @@ Event golden_event(const nlohmann::json& row) {
 TEST(Extremes, NoAnswerIsBelowTheExactOne) {
   std::ifstream file(SOTTO_SOURCE_DIR "/tests/privacy/golden/one_release.json");
   ASSERT_TRUE(file);
-  const auto rows = nlohmann::json::parsed(file);
+  const auto rows = nlohmann::json::parse(file);
   ASSERT_GT(rows.size(), 300U);
   for (const auto& row : rows) {
     const double exact = row["epsilon"].is_string() ? kInfinity : row["epsilon"].get<double>();

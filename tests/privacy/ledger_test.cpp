@@ -10,15 +10,15 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/support/journals.hpp"
 #include "tests/support/temp_dir.hpp"
 
 namespace sotto {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::kRelation;
 using testing::TempDir;
-
-constexpr auto kRelation = Relation::kZeroOut;
 
 LedgerOptions options_for(Event plan, std::int64_t samples, double epsilon = 1) {
   LedgerOptions options;

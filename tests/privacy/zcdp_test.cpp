@@ -63,8 +63,8 @@ TEST(Zcdp, AnswersTheEdges) {
 TEST(Zcdp, RefusesSampling) {
   const auto answer = zcdp_accountant().epsilon(zcdp_form("poisson(0.1, gaussian(1))"), 1e-6);
   ASSERT_FALSE(answer);
-  EXPECT_THAT(answer.error().message, testing::HasSubstr("not amplified by sampling"));
-  EXPECT_THAT(answer.error().message, testing::HasSubstr("Use rdp or pld"));
+  EXPECT_THAT(answer.error().message, ::testing::HasSubstr("not amplified by sampling"));
+  EXPECT_THAT(answer.error().message, ::testing::HasSubstr("Use rdp or pld"));
 }
 
 }  // namespace

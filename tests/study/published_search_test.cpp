@@ -15,7 +15,7 @@ namespace {
 
 using sotto::testing::SmallGlm;
 
-GivenOptions options(GivenOptions more = {}) {
+GivenOptions search_options(GivenOptions more = {}) {
   GivenOptions all = {{"steps", "400"},
                       {"gradient_tolerance", "0.01"},
                       {"curvature_tolerance", "0.1"},
@@ -46,7 +46,7 @@ double gradient_norm(const Vector& w) {
 
 TEST(PublishedSearch, WithoutNoiseEveryRecipeFindsAPointWithinItsTolerance) {
   for (const char* name : {"published-opt", "published-tr", "published-gd-sosp"}) {
-    GivenOptions given = options();
+    GivenOptions given = search_options();
     if (name == std::string("published-tr")) given.emplace_back("radius", "0.3");
     const OptimizerResult result = run_exactly(name, given);
     EXPECT_EQ(result.stopped, StopReason::kPointFound) << name;
@@ -58,16 +58,16 @@ TEST(PublishedSearch, WithoutNoiseEveryRecipeFindsAPointWithinItsTolerance) {
 }
 
 TEST(PublishedSearch, AShortHorizonEndsWithoutAPoint) {
-  const OptimizerResult result =
-      run_exactly("published-opt", options({{"gradient_tolerance", "1e-9"}, {"steps", "3"}}));
+  const OptimizerResult result = run_exactly(
+      "published-opt", search_options({{"gradient_tolerance", "1e-9"}, {"steps", "3"}}));
   EXPECT_EQ(result.stopped, StopReason::kPlanComplete);
   EXPECT_EQ(result.steps, 3);
 }
 
 TEST(PublishedSearch, TheLineSearchTakesTheLongestStepThatDecreases) {
-  const OptimizerResult plain = run_exactly("published-opt", options());
+  const OptimizerResult plain = run_exactly("published-opt", search_options());
   const OptimizerResult searched =
-      run_exactly("published-opt", options({{"line_search_epsilon", "1"}}));
+      run_exactly("published-opt", search_options({{"line_search_epsilon", "1"}}));
   EXPECT_EQ(searched.stopped, StopReason::kPointFound);
   EXPECT_LE(gradient_norm(searched.w), 0.01);
   EXPECT_LT(searched.steps, plain.steps);
@@ -123,7 +123,8 @@ TEST(PublishedSearch, PlansHoldEveryReleaseOfBothPhases) {
   const PublicFacts facts = small.facts(Relation::kReplaceOne);
   const auto configured =
       find_published("published-opt")
-          ->configure(options({{"two_phases", "yes"}, {"line_search_epsilon", "0.01"}}), facts);
+          ->configure(search_options({{"two_phases", "yes"}, {"line_search_epsilon", "0.01"}}),
+                      facts);
   ASSERT_TRUE(configured) << configured.error().message;
   const auto event = canonical(configured->optimizer->plan(facts.problem, 2).event);
   ASSERT_TRUE(event) << event.error().message;
@@ -148,7 +149,7 @@ TEST(PublishedSearch, RunsPrivatelyWithinItsPlan) {
   const PublicFacts facts = small.facts(Relation::kReplaceOne);
   TrainOptions train_options;
   train_options.unlisted = find_published("published-opt");
-  train_options.options = options({{"gradient_noise", "5"}, {"hessian_noise", "5"}});
+  train_options.options = search_options({{"gradient_noise", "5"}, {"hessian_noise", "5"}});
   train_options.noise_multiplier = 1;
   train_options.delta = 1e-5;
   train_options.seed = 3;
