@@ -62,7 +62,10 @@ Expected<AuditedNetwork> audited_network(const TaskOptions& task) {
   SOTTO_ASSIGN(audited.spec,
                fitted_network(
                    network, named, features > 0 ? features : kFeatures, regression ? 0 : classes));
-  SOTTO_TRY(weigh_classes(audited.spec, task.class_weights, Dataset{}));
+  Dataset names;  // of more than two classes, which have no other names
+  for (std::size_t c = 0; class_count(audited.spec) > 2 && c < class_count(audited.spec); ++c)
+    names.class_names.push_back(std::to_string(c));
+  SOTTO_TRY(weigh_classes(audited.spec, task.class_weights, names));
   SOTTO_ASSIGN(StartWeights start, start_weights(audited.spec, network));
   audited.weights = std::move(start.all);
   return audited;

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "exit_codes.hpp"
@@ -83,7 +85,13 @@ void print(const RecalibrateArguments& arguments,
 Expected<void> check_replaceable(const RecalibrateArguments& arguments) {
   const std::string& path = arguments.output_path;
   SOTTO_ASSIGN(const FileKind kind, kind_at(path));
-  if (kind != FileKind::kModel) return {};
+  if (kind != FileKind::kModel) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) return {};
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("{} exists and is no model, so that it is kept. Name another path.", path));
+  }
   const auto there = load_model(path);
   if (!there || !there->recalibrated)
     return fail(

@@ -19,6 +19,7 @@
 #include "sotto/model/model_json.hpp"
 #include "sotto/objective/network/spec.hpp"
 #include "sotto/report/run_tables.hpp"
+#include "sotto/task/family.hpp"
 #include "verbs.hpp"
 
 namespace sotto::app {
@@ -66,7 +67,7 @@ void add_noise(const nlohmann::json& record, Shown& shown) {
   }
   shown.noise = *noise;
   // A recalibrated model has so many times the weights of training.
-  const double slope = shown.model.recalibrated ? shown.model.recalibrated->slope : 1;
+  const double slope = shown.model.recalibrated ? std::abs(shown.model.recalibrated->slope) : 1;
   for (Coefficient& each : shown.features) each.noise = slope * noise->weight;
   if (shown.intercept) shown.intercept->noise = slope * noise->intercept;
 }
@@ -77,6 +78,8 @@ Expected<Shown> open(const ShowArguments& arguments) {
   shown.with_record = !arguments.record_path.empty();
   if (arguments.top) shown.top = static_cast<std::size_t>(*arguments.top);
   SOTTO_ASSIGN(shown.model, model_from_text(text, arguments.model_path));
+  SOTTO_TRY(
+      family_of(shown.model));  // names that don't fit the weights are refused as by `predict`
   SOTTO_ASSIGN(shown.classes, full_class_names(shown.model));
   const bool linear = shown.model.network.empty();
   std::optional<nlohmann::json> record;

@@ -24,11 +24,6 @@ double share(std::int64_t count, std::int64_t of) {
   return static_cast<double>(count) / static_cast<double>(of);
 }
 
-/// A threshold as `predict` writes probabilities; a score where there are none.
-double shown_threshold(const TwoClassScores& scores, double threshold) {
-  return scores.probabilities ? 1 / (1 + std::exp(-threshold)) : threshold;
-}
-
 nlohmann::json or_null(const std::optional<double>& value) {
   return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
@@ -62,8 +57,8 @@ void print_thresholds(const Evaluation& e) {
        "precision",
        "recall");
   const auto line = [&](const Cut& cut, const char* note) {
-    tell("{:>10.4g} {:>12} {:>10} {:>10} {:>10}{}\n",
-         shown_threshold(scores, cut.threshold),
+    tell("{:>10} {:>12} {:>10} {:>10} {:>10}{}\n",
+         cut.told,
          cut.flagged,
          percent(share(cut.flagged, scores.rows)),
          four_digits(scores.precision(cut)),
@@ -133,7 +128,7 @@ nlohmann::json to_json(const TwoClassScores& scores) {
   json["thresholds"] = nlohmann::json::array();
   const auto add = [&](const Cut& cut, const nlohmann::json& asked) {
     json["thresholds"].push_back({{"asked_share", asked},
-                                  {"threshold", shown_threshold(scores, cut.threshold)},
+                                  {"threshold", cut.told},
                                   {"flagged", cut.flagged},
                                   {"share", share(cut.flagged, scores.rows)},
                                   {"precision", or_null(scores.precision(cut))},
@@ -148,17 +143,17 @@ nlohmann::json to_json(const TwoClassScores& scores) {
 std::string remedy_text(const Evaluation& e, std::size_t c) {
   const TwoClassScores& scores = *e.two;
   const Cut& extreme = c == 1 ? scores.cuts.front() : scores.cuts.back();
-  std::string text =
-      fmt::format("The {} {} is {:.4g}. ",
-                  c == 1 ? "highest" : "lowest",
-                  scores.probabilities ? fmt::format("probability of {}", e.class_names[1])
-                                       : std::string("score"),
-                  shown_threshold(scores, extreme.threshold));
+  std::string text = fmt::format(
+      "The {} {} is {:.4g}. ",
+      c == 1 ? "highest" : "lowest",
+      scores.probabilities ? fmt::format("probability of {}", e.class_names[1])
+                           : std::string("score"),
+      scores.probabilities ? 1 / (1 + std::exp(-extreme.threshold)) : extreme.threshold);
   if (c == 0) return text + "Raise the threshold above it.";
   const Cut& some = scores.at_percent(10);
   return text +
-         fmt::format("Lower the threshold: {:.4g} flags {} of the rows, with precision {}",
-                     shown_threshold(scores, some.threshold),
+         fmt::format("Lower the threshold: {} flags {} of the rows, with precision {}",
+                     some.told,
                      percent(share(some.flagged, scores.rows)),
                      four_digits(scores.precision(some))) +
          (scores.probabilities ? ", and `sotto predict --threshold` flags them. If all "

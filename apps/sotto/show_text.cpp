@@ -160,8 +160,8 @@ void print_by_class(const Shown& shown) {
       "probabilities.\n");
   if (shown.model.privacy.is_private)
     tell(
-        "The weights contain the noise of training. How much is told for models with one weight "
-        "per feature.\n");
+        "The weights contain the noise of training. Its size is told (--record) only of models "
+        "with one weight per feature.\n");
 }
 
 void print_layers(const Shown& shown) {

@@ -55,7 +55,9 @@ std::string worse_than_shares_text(double log_loss, const Confusion& confusion) 
       "if noise did{}.",
       log_loss,
       log_loss_of_shares(confusion),
-      confusion.size() == 2 ? ", and `sotto recalibrate` corrects them with public rows" : "");
+      confusion.size() == 2 && rows_of(confusion, 0) > 0 && rows_of(confusion, 1) > 0
+          ? ", and `sotto recalibrate` corrects them with public rows"
+          : "");
 }
 
 void warn_of_classes(const Metrics& metrics, const std::vector<std::string>& class_names) {
@@ -205,13 +207,16 @@ namespace {
 void print_meaning(const PreparedRun& run,
                    const PublicProblem& problem,
                    const TrainOptions& options) {
-  if (options.seed) return;  // it means nothing: the noise is known
+  // Where the noise is known, or true values are shown, there is no such promise.
+  if (options.seed || options.unsafe_diagnostics || !std::isfinite(run.epsilon_planned)) return;
   const char* unit = options.unit.empty() || options.unit == "row" ? "row" : "person";
-  say("that means: {} any one {}, every result is as likely, up to a factor of {} (e^epsilon), "
-      "except with probability {} (delta). `sotto methods {}` explains the settings.\n",
+  const double times = std::exp(run.epsilon_planned);
+  say("that means: {} any one {}, nothing that can be seen in the results has more than {} its "
+      "probability, plus {} (delta). `sotto methods {}` explains the settings.\n",
       problem.relation == Relation::kReplaceOne ? "whatever the values of" : "with or without",
       unit,
-      text_up(std::exp(run.epsilon_planned), 3),
+      times < 1e6 ? text_up(times, 3) + " times (e^epsilon)"
+                  : fmt::format("e^{} times", text_up(run.epsilon_planned, 4)),
       text_up(options.delta),
       run.method->name);
 }

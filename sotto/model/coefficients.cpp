@@ -82,8 +82,9 @@ Expected<std::optional<ClassCoefficients>> class_coefficients(const Model& model
   const auto classes = static_cast<std::size_t>(spec.layers.front().outputs);
   const auto features = static_cast<std::size_t>(spec.input.size());
   const auto against_mean = [](std::vector<double> weights) {
-    const double mean =
-        std::accumulate(weights.begin(), weights.end(), 0.0) / static_cast<double>(weights.size());
+    // Each divided before it is added: a sum of finite weights may be none.
+    double mean = 0;
+    for (const double each : weights) mean += each / static_cast<double>(weights.size());
     for (double& each : weights) each -= mean;
     return weights;
   };

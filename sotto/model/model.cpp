@@ -129,6 +129,22 @@ Expected<Recalibration> recalibration_from_json(const nlohmann::json& json) {
   return result;
 }
 
+namespace {
+
+/// What no program writes; null: nothing.
+const char* absurdity(const Model& model) {
+  const PrivacyStatement& privacy = model.privacy;
+  if (!(privacy.epsilon >= 0)) return "its epsilon is below 0";
+  if (!(privacy.delta >= 0 && privacy.delta <= 1)) return "its delta is no probability";
+  if (privacy.public_n < 0) return "it was trained on less than no units";
+  if (privacy.most_rows < 0 || (privacy.most_rows > 0 && privacy.unit == "row"))
+    return "it limits the rows per person, but its units are no persons";
+  if (!(model.row_norm >= 0)) return "its bound on row norms is below 0";
+  return nullptr;
+}
+
+}  // namespace
+
 Expected<Model> model_from_text(const std::string& text, const std::string& path) {
   const auto json = json_or_discarded(text);
   if (json.is_discarded())
@@ -173,6 +189,12 @@ Expected<Model> model_from_text(const std::string& text, const std::string& path
     if (json.contains("recalibrated")) {
       SOTTO_ASSIGN(model.recalibrated, recalibration_from_json(json.at("recalibrated")));
     }
+    if (const char* absurd = absurdity(model))
+      return fail(ErrorKind::kBadData,
+                  fmt::format("{} is no model that `train` wrote: {}. Somebody changed the file: "
+                              "train again, or take the one that `train` wrote.",
+                              path,
+                              absurd));
     const auto weights = json.at("weights").get<std::vector<double>>();
     model.w = Eigen::Map<const Vector>(weights.data(), static_cast<Eigen::Index>(weights.size()));
     return model;

@@ -1,8 +1,14 @@
 #include "sotto/model/score_metrics.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "sotto/core/check.hpp"
@@ -69,6 +75,45 @@ std::vector<Group> groups_of(const std::vector<Cut>& cuts, std::int64_t rows) {
   return groups;
 }
 
+/// Of two probabilities that differ by less, computed in two ways, either may be the larger.
+constexpr double kSameProbability = 1e-15;
+
+/// A number below `value`, and above `next` if there is one, with as few digits as that allows, but
+/// four; `value` itself where no number is between them.
+double short_number_below(double value, std::optional<double> next) {
+  for (int digits = 4; digits <= std::numeric_limits<double>::max_digits10; ++digits) {
+    const auto rounded = [&](double x) {
+      const std::string text = fmt::format("{:.{}e}", x, digits - 1);
+      double result = x;
+      std::from_chars(text.data(), text.data() + text.size(), result);
+      return result;
+    };
+    double below = rounded(value);
+    if (below >= value) below = rounded(below - std::abs(value) * std::pow(10.0, 1 - digits));
+    if (below < value && (!next || below > *next)) return below;
+  }
+  return value;
+}
+
+/// Says of each cut what threshold to type; of those that no probability tells apart the last is
+/// kept.
+void tell_thresholds(std::vector<Cut>& cuts, bool log_odds) {
+  std::vector<Cut> told;
+  for (Cut& cut : cuts) {
+    cut.told = log_odds ? probability(cut.threshold) : cut.threshold;
+    if (log_odds && !told.empty() && cut.told >= told.back().told * (1 - kSameProbability))
+      told.pop_back();
+    told.push_back(cut);
+  }
+  for (std::size_t k = 0; k < told.size(); ++k) {
+    const bool last = k + 1 == told.size();
+    if (last && log_odds && told[k].told < std::numeric_limits<double>::min()) continue;
+    told[k].told =
+        short_number_below(told[k].told, last ? std::nullopt : std::optional(told[k + 1].told));
+  }
+  cuts = std::move(told);
+}
+
 }  // namespace
 
 std::pair<double, double> share_interval(std::int64_t hits, std::int64_t rows) {
@@ -123,7 +168,10 @@ TwoClassScores measure_scores(std::span<const double> scores,
   });
   if (positives > 0 && negatives > 0) result.auc = wins / (positives * negatives);
   if (positives > 0) result.average_precision = area / positives;
-  if (!log_odds) return result;
+  if (!log_odds) {
+    tell_thresholds(result.cuts, false);
+    return result;
+  }
 
   TwoClassScores::Probabilities probabilities;
   for_each_score(result.cuts, [&](const Cut& cut, double here, double positive) {
@@ -136,6 +184,8 @@ TwoClassScores measure_scores(std::span<const double> scores,
   for (double* sum : {&probabilities.mean, &probabilities.brier, &probabilities.log_loss})
     *sum /= static_cast<double>(result.rows);
   probabilities.groups = groups_of(result.cuts, result.rows);
+  tell_thresholds(result.cuts, true);
+  result.own.told = 0.5;
   result.probabilities = std::move(probabilities);
   return result;
 }

@@ -24,6 +24,9 @@ struct TwoClassScores {
   /// The rows with a score of at least `threshold` are flagged; equal scores always together.
   struct Cut {
     double threshold = 0;
+    /// The same threshold to be shown and typed: a probability where scores are log odds, of few
+    /// digits, below the flagged rows' and above all others'.
+    double told = 0;
     std::int64_t flagged = 0;
     std::int64_t right = 0;  ///< flagged rows that are positive
   };
@@ -45,8 +48,10 @@ struct TwoClassScores {
 
   std::int64_t rows = 0;
   std::int64_t positives = 0;
-  std::vector<Cut> cuts;  ///< one for each distinct score, from the highest
-  Cut own;                ///< what the model itself predicts as positive: scores above 0
+  /// One for each score that a threshold tells from the others, from the highest. Log odds that
+  /// differ may be one probability.
+  std::vector<Cut> cuts;
+  Cut own;  ///< what the model itself predicts as positive: scores above 0
   /// Of all pairs of a positive and a negative row, the share with the higher score at the positive
   /// one; ties count half. None if all rows are of one class.
   std::optional<double> auc;

@@ -137,9 +137,7 @@ void add_thresholds(Page& page, const TwoClassScores& scores, const std::string&
       positive));
   Rows rows;
   const auto add = [&](const Cut& cut, const char* note) {
-    const double threshold =
-        scores.probabilities ? 1 / (1 + std::exp(-cut.threshold)) : cut.threshold;
-    rows.push_back({fmt::format("{:.4g}{}", threshold, note),
+    rows.push_back({fmt::format("{}{}", cut.told, note),
                     with_commas(cut.flagged),
                     percent(share(cut.flagged, scores.rows)),
                     four_digits(scores.precision(cut)),

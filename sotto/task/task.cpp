@@ -47,6 +47,10 @@ Expected<LossSpec> with_rate(LossSpec loss, const LoadOptions& rows) {
 }
 
 Expected<LinearModel> linear_model(const TaskOptions& options) {
+  if (!options.network.pretrained.empty())
+    return fail(ErrorKind::kUsage,
+                "‘pretrained’ is a network's start, but a linear model is trained. Name the "
+                "network with ‘model’, or leave ‘pretrained’ out.");
   LinearModel linear;
   SOTTO_ASSIGN(linear.loss, with_rate(options.loss, options.rows));
   if (!options.class_weights.empty()) SOTTO_TRY(check_weighable(linear.loss));

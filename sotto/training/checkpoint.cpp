@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -112,15 +113,18 @@ Expected<void> check_facts(const Facts& facts,
                             path,
                             what));
   };
-  for (std::size_t k = 0; k < facts.size(); ++k) {
-    const auto& [name, value] = facts[k];
-    if (k >= checkpoint.facts.size() || checkpoint.facts[k].first != with_flags(name))
-      return refuse(fmt::format("it knows no {} at this place", name));
-    if (const std::string& was = checkpoint.facts[k].second; was != value)
-      return refuse(fmt::format("{} was {}, but is {}", name, was, value));
+  const Facts& before = checkpoint.facts;
+  for (const auto& [name, value] : facts) {
+    const auto was =
+        std::ranges::find(before, with_flags(name), &std::pair<std::string, std::string>::first);
+    if (was == before.end()) return refuse(fmt::format("it was started without {}", name));
+    if (was->second != value)
+      return refuse(fmt::format("{} was {}, but is {}", name, was->second, value));
   }
-  if (facts.size() != checkpoint.facts.size())
-    return refuse(fmt::format("it also knows {}", checkpoint.facts[facts.size()].first));
+  for (const auto& [name, value] : before)
+    if (std::ranges::none_of(facts,
+                             [&](const auto& fact) { return with_flags(fact.first) == name; }))
+      return refuse(fmt::format("it was started with {} {}", name, value));
   return {};
 }
 

@@ -271,10 +271,9 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
                     1 / static_cast<double>(problem.n)));
   if (run.epsilon_planned > kLittleEpsilon)
     run.warnings.push_back(
-        fmt::format("epsilon {} promises little: what anybody believes of a unit may become {:.2g} "
-                    "times as likely. Below 1 the promise is strong, above {} hardly one.",
+        fmt::format("epsilon {0} promises little: the odds of what anybody believes of a unit may "
+                    "grow e^{0}-fold. Below 1 the promise is strong, above {1} hardly one.",
                     text_up(run.epsilon_planned, 4),
-                    std::exp(std::min(run.epsilon_planned, 700.0)),
                     kLittleEpsilon));
   SOTTO_TRY(compare_checkpoint(run, problem, options));
   return run;

@@ -196,6 +196,16 @@ TEST(AuditCommand, ALossHasItsWeights) {
   EXPECT_EQ(code({"--loss multinomial"}), 3);
 }
 
+TEST(AuditCommand, ClassesOfANetworkHaveNumbers) {
+  const TempDir dir;
+  const std::string net = dir.write("net.toml", "input = [4]\nlayers = [\"linear 3\"]\n");
+  const Words audit = {"audit --method dp-gd --epsilon 4 --delta 1e-5 --runs 100 --model", net};
+  EXPECT_EQ(sotto(audit + "--class-weight 2=1000").code, 0);
+  const auto refused = sotto(audit + "--class-weight 3=1000");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("0, 1, 2"));
+}
+
 TEST(AuditCommand, OneRunNamesTheNetworkOfALoss) {
   const TempDir dir;
   const Words audit = {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 #include "tests/support/command.hpp"
@@ -178,6 +179,33 @@ TEST_F(Evaluate, TwoClasses) {
                     HasSubstr("95 % interval"),
                     HasSubstr("precision     recall"),
                     HasSubstr("(predicted)")));
+}
+
+TEST_F(Evaluate, AThresholdThatIsPrintedFlagsAsManyRowsInPredict) {
+  const std::string model = train({});
+  const auto flagged = [&](const std::string& threshold) {
+    const auto run = sotto({"predict", rows_, model, "-", "--threshold", threshold});
+    EXPECT_EQ(run.code, 0) << run.err;
+    std::int64_t count = 0;
+    for (std::size_t at = 0; (at = run.out.find(",1\n", at)) != run.out.npos; ++at) ++count;
+    return count;
+  };
+  std::istringstream lines(sotto({"evaluate", rows_, model}).out);
+  std::string line;
+  while (std::getline(lines, line) && line.find("thresholds:") == line.npos) {
+  }
+  std::getline(lines, line);  // the columns' names
+  for (int k = 0; k < 6; ++k) {
+    std::string threshold;
+    std::int64_t rows = 0;
+    lines >> threshold >> rows;
+    std::getline(lines, line);
+    EXPECT_EQ(flagged(threshold), rows) << threshold;
+  }
+  for (const auto& cut : evaluated(rows_, model)["thresholds"])
+    if (!cut["asked_share"].is_null()) {
+      EXPECT_EQ(flagged(cut["threshold"].dump()), cut["flagged"]);
+    }
 }
 
 TEST_F(Evaluate, AClassThatIsNeverPredictedIsAWarning) {

@@ -149,6 +149,14 @@ layers = ["conv 4 3 stride 2 frozen", "tanh", "flatten", "linear 3"]
   const auto refused = sotto(arguments);
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.err, HasSubstr("--pretrained"));
+  const auto linear =
+      sotto({"train --dry-run --method dp-gd --epsilon 1 --delta 1e-5 --dim 2 "
+             "--row-norm 1 --pretrained",
+             model,
+             images.dir.write("rows.svm", small_libsvm()),
+             images.dir.file("linear.json")});
+  EXPECT_EQ(linear.code, 2);
+  EXPECT_THAT(linear.err, HasSubstr("a linear model is trained"));
   const auto run = sotto(arguments + Words{"--pretrained", model});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto before = nlohmann::json::parse(TempDir::read(model))["weights"];

@@ -139,6 +139,16 @@ TEST_F(Recalibrate, ACorrectedModelIsReplacedOnlyIfAsked) {
   EXPECT_THAT(kept.err, HasSubstr("a model as it was trained"));
 }
 
+TEST_F(Recalibrate, AFileOfAnotherKindIsKept) {
+  const std::string schema = dir_.write("schema.toml", "# hours of work\n");
+  for (const char* more : {"", "--overwrite"}) {
+    const auto refused = sotto(Words{"recalibrate", rows_, dir_.file("model.json"), schema} + more);
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("is no model, so that it is kept"));
+  }
+  EXPECT_EQ(TempDir::read(schema), "# hours of work\n");
+}
+
 TEST_F(Recalibrate, RowsThatWereRescaledAreTold) {
   ASSERT_EQ(
       sotto({"train --method gd --bias --dim 2 --row-norm 1.05 -q", rows_, dir_.file("short.json")})

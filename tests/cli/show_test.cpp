@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -104,6 +105,24 @@ TEST_F(Show, TheLargestAlone) {
                     Not(HasSubstr("per unit")),
                     HasSubstr("-1 (negative scores), 1 (positive scores)")));
   EXPECT_EQ(json::parse(sotto({"show --json", wide}).out)["coefficients"].size(), 50u);
+}
+
+TEST_F(Show, AModelThatSomebodyChangedIsRefusedAsByPredict) {
+  const auto refused = [&](const auto& change) {
+    auto model = json::parse(TempDir::read(model_));
+    change(model);
+    const auto run = sotto({"show", dir_.write("changed.json", model.dump())});
+    return run.code == 3 && run.out.empty();
+  };
+  EXPECT_FALSE(refused([](json&) {})) << "as it is";
+  EXPECT_TRUE(refused([](json& model) {
+    std::reverse(model["feature_names"].begin(), model["feature_names"].end() - 1);
+  }));
+  EXPECT_TRUE(refused([](json& model) { model["privacy"]["epsilon"] = -1; }));
+  EXPECT_TRUE(refused([](json& model) { model["privacy"]["delta"] = 1.5; }));
+  EXPECT_TRUE(refused([](json& model) { model["privacy"]["public_n"] = -5; }));
+  EXPECT_TRUE(refused([](json& model) { model["privacy"]["most_rows"] = 2; }));
+  EXPECT_TRUE(refused([](json& model) { model["row_norm"] = -1; }));
 }
 
 TEST_F(Show, AsCsv) {

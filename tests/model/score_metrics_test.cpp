@@ -2,11 +2,14 @@
 
 #include "sotto/model/score_metrics.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <set>
+#include <string>
 
 #include "sotto/model/evaluate.hpp"
 
@@ -111,6 +114,51 @@ TEST(ScoreMetrics, EveryCutFlagsAllRowsOfItsScore) {
         EXPECT_LT(100 * other.flagged, percent * result.rows) << "a higher one would do";
       }
   }
+}
+
+/// The other way to a probability of two classes: softmax of both scores.
+double softmax_of(double score) {
+  const double largest = std::max(0.0, score);
+  return std::exp(score - largest) / (std::exp(-largest) + std::exp(score - largest));
+}
+
+TEST(ScoreMetrics, AThresholdThatIsToldFlagsTheRowsThatItIsToldOf) {
+  std::mt19937_64 generator(11);
+  std::normal_distribution<double> normal;
+  for (const double scale : {1e-9, 0.01, 1.0, 30.0, 1000.0})
+    for (const bool log_odds : {true, false}) {
+      ScoredSample s;
+      for (int i = 0; i < 400; ++i) {
+        s.scores.push_back(scale * normal(generator));
+        s.labels.push_back(normal(generator) > 0 ? 1 : -1);
+      }
+      const TwoClassScores result = measure_scores(s.scores, s.labels, log_odds);
+      EXPECT_EQ(result.cuts.back().flagged, 400);
+      for (const auto& cut : result.cuts) {
+        const double typed = std::stod(fmt::format("{}", cut.told));
+        for (const auto& shown : {+[](double score) { return 1 / (1 + std::exp(-score)); },
+                                  +[](double score) { return softmax_of(score); }}) {
+          const auto flagged = std::count_if(s.scores.begin(), s.scores.end(), [&](double score) {
+            return (log_odds ? shown(score) : score) >= typed;
+          });
+          EXPECT_EQ(flagged, cut.flagged) << "scale " << scale << ", threshold " << typed;
+        }
+      }
+      if (scale == 1) {
+        EXPECT_EQ(result.cuts.size(), 400u) << "each of these can be told";
+        std::size_t longest = 0;
+        for (const int percent : kFlaggedPercents)
+          longest = std::max(longest, fmt::format("{}", result.at_percent(percent).told).size());
+        EXPECT_LE(longest, 9u) << "few digits";
+      }
+    }
+  // A probability of 1 is that of all scores above 37: one line, the last.
+  const TwoClassScores saturated = measure_scores(
+      std::vector<double>{90, 80, 70, 1, 0}, std::vector<float>{1, 1, -1, 1, -1}, true);
+  ASSERT_EQ(saturated.cuts.size(), 3u);
+  EXPECT_EQ(saturated.cuts[0].flagged, 3);
+  EXPECT_LT(saturated.cuts[0].told, 1);
+  EXPECT_EQ(saturated.auc, 5.0 / 6) << "the order of scores still counts";
 }
 
 TEST(ScoreMetrics, TenGroupsOfEqualSizeAndEqualScoresTogether) {

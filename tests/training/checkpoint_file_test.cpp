@@ -111,10 +111,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "the network was abc, but is abd"},
         Mismatch{"more_facts",
                  [](Trial& s) { s.options.checkpoint.facts.emplace_back("more", "x"); },
-                 "knows no more"},
+                 "it was started without more"},
         Mismatch{"fewer_facts",
                  [](Trial& s) { s.options.checkpoint.facts.clear(); },
-                 "also knows the network"},
+                 "it was started with the network"},
         Mismatch{
             "version",
             [](Trial& s) { change_file(s, [](Checkpoint& c) { c.facts[0].second = "0.0.1"; }); },
