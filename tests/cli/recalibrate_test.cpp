@@ -141,8 +141,9 @@ TEST_F(Recalibrate, ACorrectedModelIsReplacedOnlyIfAsked) {
 
 TEST_F(Recalibrate, AFileOfAnotherKindIsKept) {
   const std::string schema = dir_.write("schema.toml", "# hours of work\n");
-  for (const char* more : {"", "--overwrite"}) {
-    const auto refused = sotto(Words{"recalibrate", rows_, dir_.file("model.json"), schema} + more);
+  const Words command = {"recalibrate", rows_, dir_.file("model.json"), schema};
+  for (const Words& each : {command, command + "--overwrite"}) {
+    const auto refused = sotto(each);
     EXPECT_EQ(refused.code, 2);
     EXPECT_THAT(refused.err, HasSubstr("is no model, so that it is kept"));
   }
