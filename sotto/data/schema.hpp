@@ -29,6 +29,25 @@ struct Schema {
     /// Categorical: one list of spellings per value. Label: one per class, in the order of stored
     /// labels.
     std::vector<std::vector<std::string>> values;
+    /// Numeric: what is brought to [0, 1] is the value between its bounds, or log(1 + value).
+    enum class Scale { kLinear, kLog1p };
+    Scale scale = Scale::kLinear;
+    /// Numeric, `bins`: inner edges, rising. A feature per bin, [a, b), instead of one number.
+    std::vector<double> edges = {};
+    /// Numeric: fields are dates of this form (`%Y-%m-%d`), and the value is days since 1970-01-01.
+    std::string date = {};
+    /// Categorical and label: spellings are compared without regard to the case of A to Z.
+    bool ignore_case = false;
+    /// Categorical: only so many first characters of a field are looked at; 0: all.
+    std::int64_t prefix = 0;
+    /// Categorical: a field that is a number from low to high, both included, is this value, unless
+    /// it is a spelling of another.
+    struct Range {
+      std::size_t value = 0;  ///< its place in `values`
+      double low = 0;
+      double high = 0;
+    };
+    std::vector<Range> ranges = {};
     int group = -1;  ///< one-hot: columns of one group, of which at most one is 1
     /// Of its values, with all of their spellings: `NO or >30`.
     std::vector<std::string> names() const;
