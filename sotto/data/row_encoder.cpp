@@ -126,7 +126,7 @@ std::shared_ptr<const RowEncoder::Further> RowEncoder::further_of(const Schema::
 }
 
 /// By spelling; kNone: of none.
-std::int32_t RowEncoder::value_of(const Column& column, std::string_view field) {
+std::int32_t RowEncoder::find(const Column& column, std::string_view field) {
   const Further* further = column.further.get();
   if (further == nullptr) return column.lookup.find(field);
   if (further->prefix > 0) field = first_characters(field, further->prefix);
@@ -156,7 +156,7 @@ bool RowEncoder::is_missing(std::string_view field) const {
 
 bool RowEncoder::lacks_label(const Column& column, std::span<const std::string_view> fields) const {
   const std::string_view field = fields[column.field];
-  return (field.empty() || is_missing(field)) && value_of(column, field) == Spellings::kNone;
+  return (field.empty() || is_missing(field)) && find(column, field) == Spellings::kNone;
 }
 
 std::optional<std::string_view> RowEncoder::person_in(
@@ -199,7 +199,7 @@ const char* RowEncoder::encode_numeric(const Column& column,
 }
 
 void RowEncoder::encode_categorical(const Column& column, std::string_view field, Row& row) const {
-  std::int32_t value = value_of(column, field);
+  std::int32_t value = find(column, field);
   const bool missing = value == Spellings::kNone && is_missing(field);
   if (value == Spellings::kNone && !missing) value = value_by_range(column, field);
   if (value != Spellings::kNone) {
@@ -231,7 +231,7 @@ const char* RowEncoder::encode_label(const Column& column,
     label = static_cast<float>(std::clamp(value, column.min, column.max));
     return nullptr;
   }
-  const std::int32_t value = value_of(column, field);
+  const std::int32_t value = find(column, field);
   if (value == Spellings::kNone)
     return demands_.label
                ? "is not one of the label's declared values"

@@ -90,7 +90,7 @@ class RowEncoder {
   class Row;
 
   static std::shared_ptr<const Further> further_of(const Schema::Column& facts);
-  static std::int32_t value_of(const Column& column, std::string_view field);
+  static std::int32_t find(const Column& column, std::string_view field);
   static std::int32_t value_by_range(const Column& column, std::string_view field);
 
   bool is_missing(std::string_view field) const;
