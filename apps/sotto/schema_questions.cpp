@@ -40,13 +40,15 @@ class Answers {
   InputFile input_;
 };
 
-/// The name of a column, or nothing.
+/// The name of a column other than the one that is taken, or nothing. False: there are no answers.
 Expected<bool> ask_column(Answers& answers,
                           const char* question,
                           const std::vector<ColumnFacts>& columns,
+                          const std::string& taken,
                           std::string& name) {
   std::vector<std::string> names;
-  for (const auto& facts : columns) names.push_back(facts.name);
+  for (const auto& facts : columns)
+    if (facts.name != taken) names.push_back(facts.name);
   for (;;) {
     say("{} ", question);
     SOTTO_ASSIGN(const auto line, answers.next());
@@ -55,7 +57,7 @@ Expected<bool> ask_column(Answers& answers,
       name = *line;
       return true;
     }
-    say("There is no column '{}'.{}\n", *line, did_you_mean(*line, names));
+    say("There is no such column to choose: '{}'.{}\n", *line, did_you_mean(*line, names));
   }
 }
 
@@ -93,10 +95,12 @@ Expected<void> ask_about(std::vector<ColumnFacts>& columns, DraftChoices& choice
   SOTTO_ASSIGN(Answers answers, Answers::open());
   bool more = true;
   if (choices.label.empty()) {
-    SOTTO_ASSIGN(
-        more,
-        ask_column(
-            answers, "Which column is to be predicted? (Enter: later)", columns, choices.label));
+    SOTTO_ASSIGN(more,
+                 ask_column(answers,
+                            "Which column is to be predicted? (Enter: later)",
+                            columns,
+                            choices.person,
+                            choices.label));
   }
   if (more && !choices.label.empty() && choices.positive.empty()) {
     say("How is its positive class spelled? (a, b; Enter: later, or it is a number) ");
@@ -109,12 +113,13 @@ Expected<void> ask_about(std::vector<ColumnFacts>& columns, DraftChoices& choice
                  ask_column(answers,
                             "Which column names the person, if one has several rows? (Enter: none)",
                             columns,
+                            choices.label,
                             choices.person));
   }
   if (!more) return {};
   say("Now each column, by what it means, never by what is in its rows: 0..120 (a number; 0..120 "
-      "log: a count), 2010-01-01..2020-12-31, a list of values (yes, no), - (ignored), = (as the "
-      "one before), Enter (later).\n");
+      "log: a count), 2010-01-01..2020-12-31 (a date), a list of values (yes, no; codes 1..30), - "
+      "(ignored), = (as the one before), Enter (later).\n");
   std::string before;
   for (ColumnFacts& facts : columns) {
     if (facts.name == choices.label) {

@@ -23,16 +23,17 @@
 namespace sotto {
 namespace {
 
-using Type = ColumnFacts::Type;
+using DictionaryType = ColumnFacts::Type;
 
 /// A word, or the beginning of `varchar(20)`.
-std::optional<Type> type_called(std::string_view word) {
+std::optional<DictionaryType> type_called(std::string_view word) {
   const std::string small = small_letters(word.substr(0, word.find('(')));
-  static const std::pair<Type, std::vector<std::string>> kTypes[] = {
-      {Type::kUnknown, {""}},
-      {Type::kInteger, {"integer", "int", "bigint", "smallint", "count", "whole"}},
-      {Type::kReal, {"real", "float", "double", "decimal", "numeric", "number", "continuous"}},
-      {Type::kText,
+  static const std::pair<DictionaryType, std::vector<std::string>> kTypes[] = {
+      {DictionaryType::kUnknown, {""}},
+      {DictionaryType::kInteger, {"integer", "int", "bigint", "smallint", "count", "whole"}},
+      {DictionaryType::kReal,
+       {"real", "float", "double", "decimal", "numeric", "number", "continuous"}},
+      {DictionaryType::kText,
        {"text",
         "string",
         "char",
@@ -43,24 +44,24 @@ std::optional<Type> type_called(std::string_view word) {
         "code",
         "radio",
         "dropdown"}},
-      {Type::kBoolean, {"boolean", "bool", "yesno", "truefalse", "flag"}},
-      {Type::kDate, {"date"}},
-      {Type::kTime, {"time", "datetime", "timestamp"}},
+      {DictionaryType::kBoolean, {"boolean", "bool", "yesno", "truefalse", "flag"}},
+      {DictionaryType::kDate, {"date"}},
+      {DictionaryType::kTime, {"time", "datetime", "timestamp"}},
   };
   for (const auto& [type, words] : kTypes)
     if (std::find(words.begin(), words.end(), small) != words.end()) return type;
   return std::nullopt;
 }
 
-std::string trimmed(std::string_view text) {
+std::string without_blanks_around(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t");
   if (begin == text.npos) return "";
   return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
 }
 
 /// A number, or a date's days. NaN if it is none.
-double bound_in(const std::string& text, Type type) {
-  if (type == Type::kDate || type == Type::kTime) {
+double bound_in(const std::string& text, DictionaryType type) {
+  if (type == DictionaryType::kDate || type == DictionaryType::kTime) {
     static const DateForm form = *DateForm::parse("%Y-%m-%d");
     return form.days(text);
   }
@@ -81,12 +82,14 @@ void read_codes(std::string_view text, ColumnFacts& facts) {
     begin = end + 1;
     std::size_t sign = item.find('=');
     if (sign == item.npos && between != ',') sign = item.find(',');
-    const std::string code = trimmed(item.substr(0, std::min(sign, item.size())));
+    const std::string code = without_blanks_around(item.substr(0, std::min(sign, item.size())));
     if (code.empty()) continue;
     facts.values.push_back(code);
     if (sign == item.npos) continue;
-    meanings += fmt::format(
-        "{}{} = {}", meanings.empty() ? "" : ", ", code, trimmed(item.substr(sign + 1)));
+    meanings += fmt::format("{}{} = {}",
+                            meanings.empty() ? "" : ", ",
+                            code,
+                            without_blanks_around(item.substr(sign + 1)));
   }
   if (!meanings.empty()) facts.comment += (facts.comment.empty() ? "" : ": ") + meanings;
 }
@@ -160,14 +163,15 @@ void DictionaryLines::read_line(std::span<const std::string_view> fields, std::i
     if (const double value = bound_in(text, facts.type); !std::isnan(value))
       *bound = value;
     else
-      complain(line,
-               places_[heading],
-               fmt::format("the bound '{}' of column '{}' is no {}.",
-                           text,
-                           facts.name,
-                           facts.type == Type::kDate || facts.type == Type::kTime
-                               ? "date such as 2015-12-31"
-                               : "number"));
+      complain(
+          line,
+          places_[heading],
+          fmt::format("the bound '{}' of column '{}' is no {}.",
+                      text,
+                      facts.name,
+                      facts.type == DictionaryType::kDate || facts.type == DictionaryType::kTime
+                          ? "date such as 2015-12-31"
+                          : "number"));
   }
   read_codes(field(fields, kValues), facts);
   columns_.push_back(std::move(facts));

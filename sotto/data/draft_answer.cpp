@@ -56,6 +56,26 @@ Expected<void> answer_bounds(std::string_view low,
   return {};
 }
 
+/// `1..30` of `codes 1..30`.
+Expected<void> answer_codes(std::string_view range, ColumnFacts& facts) {
+  constexpr double kMost = 1000;
+  const std::size_t dots = range.find("..");
+  double low = -1;
+  double high = -1;
+  if (dots != range.npos) {
+    low = whole_number(without_blanks(range.substr(0, dots))).value_or(-1);
+    high = whole_number(without_blanks(range.substr(dots + 2))).value_or(-1);
+  }
+  if (!(low >= 0) || !(low < high) || low != std::floor(low) || high != std::floor(high) ||
+      high - low >= kMost || high > 1e15)
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("codes are given as `codes 1..30`: whole numbers, at most {} of them.", kMost));
+  facts.values.clear();
+  for (double code = low; code <= high; ++code) facts.values.push_back(fmt::format("{:.0f}", code));
+  return {};
+}
+
 }  // namespace
 
 Expected<void> answer(std::string_view line, ColumnFacts& facts, DraftChoices& choices) {
@@ -73,6 +93,7 @@ Expected<void> answer(std::string_view line, ColumnFacts& facts, DraftChoices& c
     choices.person = facts.name;
     return {};
   }
+  if (line.starts_with("codes ")) return answer_codes(line.substr(6), facts);
   if (const std::size_t dots = line.find(".."); dots != line.npos) {
     std::string_view high = line.substr(dots + 2);
     const bool is_log = high.ends_with(" log");
@@ -89,9 +110,10 @@ Expected<void> answer(std::string_view line, ColumnFacts& facts, DraftChoices& c
       values.emplace_back(value);
   }
   if (values.size() < 2)
-    return fail(ErrorKind::kUsage,
-                "an answer is bounds (0..120), a list of values (yes, no), - (ignored), person, or "
-                "nothing.");
+    return fail(
+        ErrorKind::kUsage,
+        "an answer is bounds (0..120), a list of values (yes, no), codes 1..30, - (ignored), "
+        "person, or nothing.");
   facts.values = std::move(values);
   return {};
 }

@@ -49,7 +49,7 @@ char likely_separator(const std::string& line) {
   return best;
 }
 
-bool is_number(const std::string& field) {
+bool is_a_number(const std::string& field) {
   double value = 0;
   const char* end = field.data() + field.size();
   return parse_number(field.data(), end, value) == end;
@@ -76,8 +76,8 @@ Expected<HeaderLine> read_header_line(const std::string& path, char separator) {
   std::set<std::string> seen;
   for (std::size_t k = 0; k < header.names.size(); ++k) {
     const std::string& name = header.names[k];
-    const char* fault = name.empty()      ? "is empty"
-                        : is_number(name) ? "is a number"
+    const char* fault = name.empty()        ? "is empty"
+                        : is_a_number(name) ? "is a number"
                         : on_one_line(name) != name
                             ? "has characters that nobody sees, or is no UTF-8"
                         : !seen.insert(name).second ? "is there twice"

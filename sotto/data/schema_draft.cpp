@@ -16,17 +16,17 @@
 namespace sotto {
 namespace {
 
-using Type = ColumnFacts::Type;
+using FactsType = ColumnFacts::Type;
 
 constexpr const char* kDay = "%Y-%m-%d";
 constexpr const char* kSecond = "%Y-%m-%d %H:%M:%S";
 constexpr std::size_t kWidth = 100;
 
-bool is_number(const ColumnFacts& facts) {
-  return facts.type == Type::kInteger || facts.type == Type::kReal;
+bool is_numeric_type(const ColumnFacts& facts) {
+  return facts.type == FactsType::kInteger || facts.type == FactsType::kReal;
 }
-bool is_date(const ColumnFacts& facts) {
-  return facts.type == Type::kDate || facts.type == Type::kTime;
+bool is_date_type(const ColumnFacts& facts) {
+  return facts.type == FactsType::kDate || facts.type == FactsType::kTime;
 }
 
 std::string in_quotes(std::string_view text) {
@@ -38,13 +38,23 @@ std::string in_quotes(std::string_view text) {
   return result + "\"";
 }
 
-/// `key = ["a", "b"]`, broken where the line is full.
+/// Whole numbers that are written in one way need no quotes.
+std::string as_value(const std::string& text) {
+  constexpr std::size_t kMostDigits = 15;
+  const bool is_whole = !text.empty() && text.size() <= kMostDigits &&
+                        text.find_first_not_of("0123456789") == text.npos &&
+                        (text == "0" || text.front() != '0');
+  return is_whole ? text : in_quotes(text);
+}
+
+/// `key = ["a", 1]`, broken where the line is full.
 std::string list_line(const std::string& key, const std::vector<std::string>& items) {
   std::string text = key + " = [";
   std::size_t line = 0;  // where it begins
   const std::string indent(text.size(), ' ');
   for (std::size_t k = 0; k < items.size(); ++k) {
-    const std::string item = in_quotes(items[k]) + (k + 1 < items.size() ? "," : "]");
+    const std::string item = (key == "names" ? in_quotes(items[k]) : as_value(items[k])) +
+                             (k + 1 < items.size() ? "," : "]");
     if (k > 0 && text.size() - line + 1 + item.size() > kWidth) {
       text += "\n";
       line = text.size();
@@ -65,7 +75,7 @@ std::string bound_line(const char* key, const ColumnFacts& facts) {
   const bool is_min = key == std::string_view("min");
   const auto& bound = is_min ? facts.min : facts.max;
   const char* end = is_min ? "least" : "greatest";
-  if (!bound && is_date(facts))
+  if (!bound && is_date_type(facts))
     return question_line(key,
                          fmt::format("the {} date that can be by the column's meaning, in quotes?",
                                      is_min ? "first" : "last"));
@@ -73,8 +83,8 @@ std::string bound_line(const char* key, const ColumnFacts& facts) {
     return question_line(
         key,
         fmt::format("the {} value that can be by the column's meaning? Never one from rows.", end));
-  if (!is_date(facts)) return fmt::format("{} = {}\n", key, *bound);
-  const auto form = DateForm::parse(facts.type == Type::kDate ? kDay : kSecond);
+  if (!is_date_type(facts)) return fmt::format("{} = {}\n", key, *bound);
+  const auto form = DateForm::parse(facts.type == FactsType::kDate ? kDay : kSecond);
   return fmt::format("{} = \"{}\"\n", key, form->text(*bound));
 }
 
@@ -129,11 +139,12 @@ std::string open_body(const ColumnFacts& facts) {
 
 std::string numeric_body(const ColumnFacts& facts, const DraftChoices& choices) {
   std::string text = "kind = \"numeric\"\n";
-  if (is_date(facts))
-    text += fmt::format("date = \"{}\"\n", facts.type == Type::kDate ? kDay : kSecond);
+  if (is_date_type(facts))
+    text += fmt::format("date = \"{}\"\n", facts.type == FactsType::kDate ? kDay : kSecond);
   if (choices.log.contains(facts.name)) text += "scale = \"log1p\"\n";
   text += bound_line("min", facts) + bound_line("max", facts);
-  if (is_number(facts) && !facts.min && !facts.max && likely_kind(facts.name) == LikelyKind::kCount)
+  if (is_numeric_type(facts) && !facts.min && !facts.max &&
+      likely_kind(facts.name) == LikelyKind::kCount)
     text += "# min = 0              # if it is a count\n# scale = \"log1p\"\n";
   return text;
 }
@@ -142,7 +153,7 @@ std::string label_body(const ColumnFacts& facts, const DraftChoices& choices) {
   std::string text = "kind = \"label\"\n";
   if (choices.positive.empty() && facts.values.size() > 2)
     return text + list_line("classes", facts.values);
-  if (choices.positive.empty() && facts.values.empty() && is_number(facts) && facts.min &&
+  if (choices.positive.empty() && facts.values.empty() && is_numeric_type(facts) && facts.min &&
       facts.max)
     return text + bound_line("min", facts) + bound_line("max", facts);
   std::vector<std::string> negative;
@@ -170,10 +181,10 @@ std::string body_of(const ColumnFacts& facts, const DraftChoices& choices) {
   const bool is_id = likely == LikelyKind::kPersonId || likely == LikelyKind::kId ||
                      likely == LikelyKind::kIdentity;
   if (!facts.values.empty()) return "kind = \"categorical\"\n" + list_line("values", facts.values);
-  if (facts.type == Type::kBoolean)
+  if (facts.type == FactsType::kBoolean)
     return "kind = \"categorical\"\nvalues = [[\"1\", \"true\", \"t\", \"yes\", \"y\"], [\"0\", "
            "\"false\", \"f\", \"no\", \"n\"]]\ncase = \"ignore\"\n";
-  if (is_date(facts) || (is_number(facts) && (!is_id || (facts.min && facts.max))))
+  if (is_date_type(facts) || (is_numeric_type(facts) && (!is_id || (facts.min && facts.max))))
     return numeric_body(facts, choices) + (facts.nullable ? "missing_indicator = true\n" : "");
   if (!facts.refers_to.empty())
     return "kind = \"categorical\"\n" +

@@ -24,8 +24,8 @@ struct DraftChoices {
 bool is_described(const ColumnFacts& facts, const DraftChoices& choices);
 
 /// One line of an answer about a column: `0..120` (a number, with ` log` behind it a count),
-/// `2010-01-01..2020-12-31` (a date), `yes, no` (a category), `-` (ignored), `person`. Empty
-/// changes nothing. kUsage: it is none of these.
+/// `2010-01-01..2020-12-31` (a date), `yes, no` or `codes 1..30` (a category), `-` (ignored),
+/// `person`. Empty changes nothing. kUsage: it is none of these.
 Expected<void> answer(std::string_view line, ColumnFacts& facts, DraftChoices& choices);
 
 /// The TOML text of a schema, in groups of columns that are alike. What nobody has said is a

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -18,17 +19,17 @@
 namespace sotto {
 namespace {
 
-using Column = Schema::Column;
-using Kind = Schema::Kind;
+using SchemaColumn = Schema::Column;
+using ColumnKind = Schema::Kind;
 
 /// From the least to the greatest value by so many times, counted from -1 as log1p does: then most
 /// values are likely to lie in a small part of what is between them. Of counts less is enough.
 constexpr double kWide = 1000;
-constexpr double kWideForCounts = 20;
+constexpr double kWideForCounts = 30;
 
-bool is_feature(const Column& column) {
-  return column.kind == Kind::kNumeric || column.kind == Kind::kCategorical ||
-         column.kind == Kind::kOneHot;
+bool is_feature(const SchemaColumn& column) {
+  return column.kind == ColumnKind::kNumeric || column.kind == ColumnKind::kCategorical ||
+         column.kind == ColumnKind::kOneHot;
 }
 
 std::string listed(const std::vector<std::string>& words) {
@@ -47,7 +48,7 @@ class Remarks {
   std::vector<SchemaRemark> all();
 
  private:
-  const std::vector<Column>& columns() const { return reading_.schema.columns; }
+  const std::vector<SchemaColumn>& columns() const { return reading_.schema.columns; }
   template <class... Arguments>
   void remark(std::size_t c, fmt::format_string<Arguments...> form, Arguments&&... arguments) {
     add({c < reading_.places.size() ? reading_.places[c] : SchemaReading::Place{1, 1},
@@ -78,9 +79,9 @@ bool is_alike(const SchemaReading::Place& a, const SchemaReading::Place& b) {
 }
 
 /// Whether most values of a column are likely to be small features.
-bool is_wide(const Column& column) {
-  if (column.kind != Kind::kNumeric || !column.edges.empty() || !column.date.empty() ||
-      column.scale != Column::Scale::kLinear || column.min < 0)
+bool is_wide(const SchemaColumn& column) {
+  if (column.kind != ColumnKind::kNumeric || !column.edges.empty() || !column.date.empty() ||
+      column.scale != SchemaColumn::Scale::kLinear || column.min < 0)
     return false;
   const bool is_count = likely_kind(column.name) == LikelyKind::kCount;
   return (1 + column.max) / (1 + column.min) >= (is_count ? kWideForCounts : kWide);
@@ -92,7 +93,7 @@ void Remarks::on_scales(std::size_t begin, std::size_t end) {
   for (std::size_t c = begin; c < end; ++c)
     if (is_wide(columns()[c])) names.push_back(columns()[c].name);
   if (names.empty()) return;
-  const Column& column = columns()[begin];
+  const SchemaColumn& column = columns()[begin];
   remark(begin,
          "column{} {}: between {} and {} one more changes the feature by {:.2g} only, and noise "
          "hides small features. If most values are near {}, say scale = \"log1p\", give bins, or "
@@ -106,9 +107,9 @@ void Remarks::on_scales(std::size_t begin, std::size_t end) {
 }
 
 void Remarks::on_names(std::size_t c) {
-  const Column& column = columns()[c];
+  const SchemaColumn& column = columns()[c];
   const LikelyKind likely = likely_kind(column.name);
-  if (column.kind == Kind::kNumeric &&
+  if (column.kind == ColumnKind::kNumeric &&
       (likely == LikelyKind::kId || likely == LikelyKind::kPersonId))
     remark(
         c,
@@ -124,8 +125,8 @@ void Remarks::on_names(std::size_t c) {
 }
 
 void Remarks::on_values(std::size_t c) {
-  const Column& column = columns()[c];
-  if (column.kind != Kind::kCategorical || column.values.size() != 1 || column.other) return;
+  const SchemaColumn& column = columns()[c];
+  if (column.kind != ColumnKind::kCategorical || column.values.size() != 1 || column.other) return;
   remark(c,
          "column '{}' has one value, so that every other field counts the same, a misspelled one "
          "too. If that is not meant, list the other values, or say other = true.",
@@ -134,8 +135,8 @@ void Remarks::on_values(std::size_t c) {
 
 /// A feature that is named after the label may have been written when the label was known.
 void Remarks::on_label(std::size_t c) {
-  const Column& column = columns()[c];
-  const Column* label = reading_.schema.label_column();
+  const SchemaColumn& column = columns()[c];
+  const SchemaColumn* label = reading_.schema.label_column();
   if (!is_feature(column) || label == nullptr) return;
   const auto words = words_of(label->name);
   const auto own = words_of(column.name);
@@ -164,22 +165,24 @@ void Remarks::on_persons() {
 }
 
 void Remarks::on_twins() {
-  for (std::size_t c = 0; c < columns().size(); ++c)
-    for (std::size_t b = 0; b < c; ++b) {
-      if (!is_feature(columns()[b]) || !is_feature(columns()[c]) ||
-          words_of(columns()[b].name) != words_of(columns()[c].name))
-        continue;
+  std::map<std::vector<std::string>, std::size_t> seen;
+  for (std::size_t c = 0; c < columns().size(); ++c) {
+    if (!is_feature(columns()[c])) continue;
+    const auto [place, is_new] = seen.emplace(words_of(columns()[c].name), c);
+    if (!is_new)
       remark(c,
              "columns '{}' and '{}' differ only in case or in marks between words. If they hold "
              "the same, ignore one of them: both cost norm.",
-             columns()[b].name,
+             columns()[place->second].name,
              columns()[c].name);
-    }
+  }
 }
 
 void Remarks::on_header() {
   if (sources_.header == nullptr) return;
   const Schema& schema = reading_.schema;
+  if (schema.skip_lines > 0 || !schema.comment.empty())
+    return add({{1, 1}, "the header is not compared, because the schema skips lines before it."});
   const auto& names = sources_.header->names;
   if (!schema.header)
     add({{1, 1},
@@ -195,7 +198,7 @@ void Remarks::on_header() {
                                                 : std::string(1, sources_.header->separator),
              schema.separator == '\t' ? std::string("\\t") : std::string(1, schema.separator))});
   std::vector<std::string> declared;
-  for (const Column& column : columns()) declared.push_back(column.name);
+  for (const SchemaColumn& column : columns()) declared.push_back(column.name);
   const bool knows_one = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     return std::find(declared.begin(), declared.end(), name) != declared.end();
   });
@@ -214,7 +217,7 @@ void Remarks::on_header() {
 }
 
 /// By the rules of the encoder.
-std::optional<std::size_t> value_with(const Column& column, const std::string& field) {
+std::optional<std::size_t> value_with(const SchemaColumn& column, const std::string& field) {
   std::string text = field;
   if (column.prefix > 0) text = first_characters(text, column.prefix);
   for (std::size_t v = 0; v < column.values.size(); ++v)
@@ -231,8 +234,8 @@ std::optional<std::size_t> value_with(const Column& column, const std::string& f
 }
 
 void Remarks::on_described_values(std::size_t c, const ColumnFacts& facts) {
-  const Column& column = columns()[c];
-  const bool is_label = column.kind == Kind::kLabel;
+  const SchemaColumn& column = columns()[c];
+  const bool is_label = column.kind == ColumnKind::kLabel;
   if (facts.values.empty() || column.values.empty()) return;
   std::vector<std::string> unlisted;
   for (const std::string& value : facts.values)
@@ -288,10 +291,10 @@ void Remarks::on_described_values(std::size_t c, const ColumnFacts& facts) {
 }
 
 void Remarks::on_described_bounds(std::size_t c, const ColumnFacts& facts) {
-  const Column& column = columns()[c];
+  const SchemaColumn& column = columns()[c];
   const bool has_days =
       facts.type == ColumnFacts::Type::kDate || facts.type == ColumnFacts::Type::kTime;
-  if (column.kind != Kind::kNumeric || !column.edges.empty()) return;
+  if (column.kind != ColumnKind::kNumeric || !column.edges.empty()) return;
   if (has_days && column.date.empty())
     return remark(c,
                   "column '{}' is a date in the dictionary: say date = \"%Y-%m-%d\", or the form "
@@ -326,7 +329,8 @@ void Remarks::on_described_bounds(std::size_t c, const ColumnFacts& facts) {
 void Remarks::on_described(std::size_t c, const ColumnFacts& facts) {
   on_described_bounds(c, facts);
   on_described_values(c, facts);
-  if (columns()[c].kind == Kind::kNumeric && !facts.values.empty() && !facts.min && !facts.max)
+  if (columns()[c].kind == ColumnKind::kNumeric && !facts.values.empty() && !facts.min &&
+      !facts.max)
     remark(c,
            "column '{}' is numeric, but the dictionary lists its values: say kind = "
            "\"categorical\".",
@@ -341,7 +345,7 @@ void Remarks::on_dictionary() {
     const auto place = std::find(names.begin(), names.end(), columns()[c].name);
     if (place != names.end())
       on_described(c, (*sources_.dictionary)[static_cast<std::size_t>(place - names.begin())]);
-    else if (is_feature(columns()[c]) || columns()[c].kind == Kind::kLabel)
+    else if (is_feature(columns()[c]) || columns()[c].kind == ColumnKind::kLabel)
       remark(c,
              "column '{}' is not in the dictionary.{}",
              columns()[c].name,

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -39,7 +40,7 @@ TEST(SchemaNew, DraftsFromTheFirstLineAlone) {
   EXPECT_EQ(first.out, second.out);
   EXPECT_EQ(second.err, "");
   EXPECT_THAT(first.out,
-              AllOf(HasSubstr("positive = [\"1\"]"), HasSubstr("name = \"number_of_visits\"")));
+              AllOf(HasSubstr("positive = [1]"), HasSubstr("name = \"number_of_visits\"")));
   // A pipe from which nothing but the header ever comes: whoever asks for more waits for longer.
   const auto pipe = in_a_shell([&](const std::string& redirected) {
     return "mkfifo " + quoted(dir.file("pipe")) + "; (exec 3>" + quoted(dir.file("pipe")) +
@@ -140,6 +141,19 @@ TEST(SchemaNew, AnswersThatEndLeaveQuestions) {
   EXPECT_THAT(run.out, HasSubstr("5 questions left"));
   EXPECT_THAT(TempDir::read(dir.file("s.toml")), HasSubstr("names = [\"patient_nbr\", \"age\"]"));
   EXPECT_EQ(answered({"schema new --interactive --header -", dir.file("t.toml")}, "a,b\n").code, 2);
+}
+
+/// What a new user has to fill in for 50 columns.
+TEST(SchemaNew, ADraftOfFiftyColumnsIsShort) {
+  const std::string rows = std::string(SOTTO_SHARED_DIR) + "/data/uci/diabetic_data.csv.gz";
+  if (!std::filesystem::exists(rows)) GTEST_SKIP() << "the UCI Diabetes data is not there";
+  const auto run =
+      sotto({"schema new - --label readmitted --positive <30 --person patient_nbr --header", rows});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_LE(std::count(run.out.begin(), run.out.end(), '\n'), 80) << run.out;
+  int questions = 0;
+  for (std::size_t at = 0; (at = run.out.find("\"TODO:", at)) != run.out.npos; ++at) ++questions;
+  EXPECT_LE(questions, 8) << run.out;
 }
 
 constexpr const char* kSound = R"([file]

@@ -260,6 +260,11 @@ TEST(Draft, Answers) {
   EXPECT_EQ(*facts.max - *facts.min, 2);
   ASSERT_TRUE(say_of("yes, no,, yes"));
   EXPECT_EQ(facts.values, (Strings{"yes", "no"}));
+  ASSERT_TRUE(say_of("codes 9..11"));
+  EXPECT_EQ(facts.values, (Strings{"9", "10", "11"}));
+  EXPECT_TRUE(holds(draft({facts}, choices), "values = [9, 10, 11]\n"));
+  facts.values = {"01", "1", "0", "1.5", "-1"};
+  EXPECT_TRUE(holds(draft({facts}, choices), "values = [\"01\", 1, 0, \"1.5\", \"-1\"]\n"));
   ASSERT_TRUE(say_of(""));
   EXPECT_FALSE(is_described(facts, choices));
   ASSERT_TRUE(say_of("0..50 log"));
@@ -270,7 +275,17 @@ TEST(Draft, Answers) {
   EXPECT_TRUE(is_described(facts, choices));
   ASSERT_TRUE(say_of("person"));
   EXPECT_EQ(choices.person, "x");
-  for (const char* bad : {"3..1", "a..b", "0..inf", "-1..5 log", "yes", "person", "2010-01-01..7"})
+  for (const char* bad : {"3..1",
+                          "a..b",
+                          "0..inf",
+                          "-1..5 log",
+                          "yes",
+                          "person",
+                          "2010-01-01..7",
+                          "codes 5",
+                          "codes 1..0",
+                          "codes 0..1000",
+                          "codes 1..2.5"})
     EXPECT_EQ(say_of(bad).error().kind, ErrorKind::kUsage) << bad;
 }
 

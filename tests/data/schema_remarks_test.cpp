@@ -63,7 +63,7 @@ TEST(Remarks, TinyFeatures) {
                 "columns 'num_a', 'num_b': between");
   for (const char* keys : {"kind='numeric'\nscale='log1p'\nmin=0\nmax=100",
                            "kind='numeric'\nbins=[1, 5]",
-                           "kind='numeric'\nmin=0\nmax=14",
+                           "kind='numeric'\nmin=0\nmax=20",
                            "kind='numeric'\nmin=100\nmax=1000",
                            "kind='numeric'\nmin=-100\nmax=100"})
     EXPECT_EQ(remarked(column("number_of_visits", keys)), "") << keys;
@@ -133,6 +133,9 @@ TEST(Remarks, OfAHeader) {
   expect_remark(none, "the schema has no [file] table, which means that the file has no header");
   expect_remark(none, "column 'back' is not in the header. Did you mean 'bakc'?");
   expect_remark(none, "column 'ward' of the header is not declared");
+  expect_remark(
+      remarked("[file]\nheader=true\nskip_lines=1\n" + std::string(kAge) + kBack, "", {"x"}),
+      "the header is not compared");
   const std::string row =
       remarked("[file]\nheader=true\n" + std::string(kAge) + kBack, "", {"Smith", "x"});
   expect_remark(row, "has none of the schema's columns");
