@@ -59,6 +59,7 @@ int run_verb(const std::vector<std::string>& arguments) {
                    add_report,
                    add_methods,
                    add_data,
+                   add_schema,
                    add_reproduce,
                    add_demo,
                    add_completion,

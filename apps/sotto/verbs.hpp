@@ -21,6 +21,7 @@ Action add_account(Verb& app);
 Action add_calibrate(Verb& app);
 Action add_methods(Verb& app);
 Action add_data(Verb& app);
+Action add_schema(Verb& app);
 Action add_audit(Verb& app);
 Action add_verify(Verb& app);
 Action add_report(Verb& app);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 #include "sotto/data/io/numbers.hpp"
 
@@ -22,6 +24,24 @@ std::uint64_t size_bit(std::string_view text) {
 }
 
 constexpr const char* kNotFinite = "is not a finite number";
+constexpr const char* kNoDate = "is not a date of the form that the schema declares";
+
+using NumberRange = Schema::Column::Range;
+
+/// Those of one value that touch each other are one.
+std::vector<NumberRange> apart(std::vector<NumberRange> ranges) {
+  std::sort(ranges.begin(), ranges.end(), [](const NumberRange& a, const NumberRange& b) {
+    return a.low < b.low;
+  });
+  std::vector<NumberRange> result;
+  for (const NumberRange& range : ranges) {
+    if (!result.empty() && result.back().high >= range.low)
+      result.back().high = std::max(result.back().high, range.high);
+    else
+      result.push_back(range);
+  }
+  return result;
+}
 
 }  // namespace
 
@@ -67,19 +87,67 @@ RowEncoder::RowEncoder(const Schema& schema,
     column.filler = facts.filler;
     column.name = facts.name;
     column.feature = feature;
+    column.further = further_of(facts);
     using Kind = Schema::Kind;
     for (std::size_t v = 0; v < facts.values.size(); ++v)
       for (const std::string& spelling : facts.values[v])
-        column.lookup.add(spelling, static_cast<std::int32_t>(v));
-    if (facts.kind == Kind::kNumeric || facts.kind == Kind::kOneHot) ++feature;
-    if (facts.kind == Kind::kCategorical) feature += static_cast<std::int32_t>(facts.values.size());
-    if (facts.other) column.other = feature++;
-    if (facts.missing_indicator) column.indicator = feature++;
+        column.lookup.add(facts.ignore_case ? small_letters(spelling) : spelling,
+                          static_cast<std::int32_t>(v));
+    feature += static_cast<std::int32_t>(facts.features());
+    if (facts.missing_indicator) column.indicator = feature - 1;
+    if (facts.other) column.other = feature - (facts.missing_indicator ? 2 : 1);
     if (column.field == kNoField) continue;
     if (facts.kind == Kind::kUnit) unit_field_ = column.field;
     if (facts.kind == Kind::kLabel) label_column_ = columns_.size();
     if (facts.kind != Kind::kIgnore) columns_.push_back(std::move(column));
   }
+}
+
+std::shared_ptr<const RowEncoder::Further> RowEncoder::further_of(const Schema::Column& facts) {
+  const bool is_log = facts.scale == Schema::Column::Scale::kLog1p;
+  if (!is_log && facts.date.empty() && facts.edges.empty() && !facts.ignore_case &&
+      facts.prefix == 0 && facts.ranges.empty())
+    return nullptr;
+  Further further;
+  if (auto form = DateForm::parse(facts.date)) further.date = *std::move(form);
+  further.edges = facts.edges;
+  further.is_log = is_log;
+  if (is_log) {
+    further.log_min = std::log1p(facts.min);
+    further.log_range = std::log1p(facts.max) - further.log_min;
+  }
+  further.ignore_case = facts.ignore_case;
+  for (const auto& spellings : facts.values)
+    for (const std::string& spelling : spellings)
+      further.longest = std::max(further.longest, spelling.size());
+  further.prefix = facts.prefix;
+  further.ranges = apart(facts.ranges);
+  return std::make_shared<const Further>(std::move(further));
+}
+
+/// By spelling; kNone: of none.
+std::int32_t RowEncoder::find(const Column& column, std::string_view field) {
+  const Further* further = column.further.get();
+  if (further == nullptr) return column.lookup.find(field);
+  if (further->prefix > 0) field = first_characters(field, further->prefix);
+  if (!further->ignore_case) return column.lookup.find(field);
+  return field.size() > further->longest ? Spellings::kNone
+                                         : column.lookup.find(small_letters(field));
+}
+
+std::int32_t RowEncoder::value_by_range(const Column& column, std::string_view field) {
+  const Further* further = column.further.get();
+  if (further == nullptr || further->ranges.empty()) return Spellings::kNone;
+  if (further->prefix > 0) field = first_characters(field, further->prefix);
+  const double number = number_in(field);
+  const auto& ranges = further->ranges;
+  const auto after = std::upper_bound(
+      ranges.begin(), ranges.end(), number, [](double value, const NumberRange& range) {
+        return value < range.low;
+      });
+  if (std::isnan(number) || after == ranges.begin() || std::prev(after)->high < number)
+    return Spellings::kNone;
+  return static_cast<std::int32_t>(std::prev(after)->value);
 }
 
 bool RowEncoder::is_missing(std::string_view field) const {
@@ -88,7 +156,7 @@ bool RowEncoder::is_missing(std::string_view field) const {
 
 bool RowEncoder::lacks_label(const Column& column, std::span<const std::string_view> fields) const {
   const std::string_view field = fields[column.field];
-  return (field.empty() || is_missing(field)) && column.lookup.find(field) == Spellings::kNone;
+  return (field.empty() || is_missing(field)) && find(column, field) == Spellings::kNone;
 }
 
 std::optional<std::string_view> RowEncoder::person_in(
@@ -103,10 +171,12 @@ const char* RowEncoder::encode_numeric(const Column& column,
                                        Row& row) const {
   const double min = column.min;
   const double max = column.max;
+  const Further* further = column.further.get();
+  const bool is_date = further != nullptr && further->date.has_value();
   bool missing = is_missing(field);
-  double value = missing ? 0 : number_in(field);
+  double value = missing ? 0 : is_date ? further->date->days(field) : number_in(field);
   if (!std::isfinite(value)) {
-    if (misfits_ == Misfits::kRefuse) return kNotFinite;
+    if (misfits_ == Misfits::kRefuse) return is_date ? kNoDate : kNotFinite;
     missing = true;
   }
   if (missing) {
@@ -114,15 +184,27 @@ const char* RowEncoder::encode_numeric(const Column& column,
       return "is missing, and the schema says neither filler nor missing_indicator for it";
     value = column.filler.value_or(min);
   }
-  row.set(column.feature, (std::clamp(value, min, max) - min) / (max - min));
+  if (further != nullptr && !further->edges.empty()) {
+    const auto& edges = further->edges;
+    const auto bin = std::upper_bound(edges.begin(), edges.end(), value) - edges.begin();
+    if (!missing || column.filler) row.set(column.feature + static_cast<std::int32_t>(bin), 1);
+  } else if (further != nullptr && further->is_log) {
+    const double log = std::log1p(std::clamp(value, min, max));
+    row.set(column.feature, std::clamp((log - further->log_min) / further->log_range, 0.0, 1.0));
+  } else {
+    row.set(column.feature, (std::clamp(value, min, max) - min) / (max - min));
+  }
   if (missing && column.indicator >= 0) row.set(column.indicator, 1);
   return nullptr;
 }
 
 void RowEncoder::encode_categorical(const Column& column, std::string_view field, Row& row) const {
-  if (const std::int32_t value = column.lookup.find(field); value != Spellings::kNone) {
+  std::int32_t value = find(column, field);
+  const bool missing = value == Spellings::kNone && is_missing(field);
+  if (value == Spellings::kNone && !missing) value = value_by_range(column, field);
+  if (value != Spellings::kNone) {
     row.set(column.feature + value, 1);
-  } else if (column.indicator >= 0 && is_missing(field)) {
+  } else if (column.indicator >= 0 && missing) {
     row.set(column.indicator, 1);
   } else if (column.other >= 0) {
     row.set(column.other, 1);
@@ -149,7 +231,7 @@ const char* RowEncoder::encode_label(const Column& column,
     label = static_cast<float>(std::clamp(value, column.min, column.max));
     return nullptr;
   }
-  const std::int32_t value = column.lookup.find(field);
+  const std::int32_t value = find(column, field);
   if (value == Spellings::kNone)
     return demands_.label
                ? "is not one of the label's declared values"

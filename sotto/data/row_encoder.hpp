@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sotto/data/date_form.hpp"
 #include "sotto/data/refusals.hpp"
 #include "sotto/data/schema.hpp"
 #include "sotto/data/spellings.hpp"
@@ -16,9 +18,10 @@
 namespace sotto {
 
 /// Turns the fields of one CSV row into a table row, by the schema's rules alone:
-/// numeric: (value - min) / (max - min) in [0, 1], values outside the bounds clamped; categorical:
-/// one-hot; a value outside its list is its "other" feature or all zeros; missing values: see
-/// docs/reference/schema.md. The label becomes -1 / +1, a class number, or the clamped number.
+/// numeric: (value - min) / (max - min) in [0, 1], values outside the bounds clamped, or the same
+/// of log(1 + value), or one-hot by bins; categorical: one-hot; a value outside its list is its
+/// "other" feature or all zeros; missing values: see docs/reference/schema.md. The label becomes -1
+/// / +1, a class number, or the clamped number.
 class RowEncoder {
  public:
   /// The place of a column that rows don't have.
@@ -57,6 +60,18 @@ class RowEncoder {
   float null_label() const { return signed_label_ ? -1.0F : 0.0F; }
 
  private:
+  /// What few columns declare.
+  struct Further {
+    std::optional<DateForm> date;
+    std::vector<double> edges;
+    bool is_log = false;
+    double log_min = 0;
+    double log_range = 1;
+    bool ignore_case = false;
+    std::size_t longest = 0;  // spelling, in bytes
+    std::int64_t prefix = 0;
+    std::vector<Schema::Column::Range> ranges;  // apart from each other, rising
+  };
   /// What a row needs of Schema::Column, so that all columns are in cache together.
   struct Column {
     Schema::Kind kind = Schema::Kind::kIgnore;
@@ -69,9 +84,14 @@ class RowEncoder {
     double max = 0;
     std::optional<double> filler;
     Spellings lookup;
+    std::shared_ptr<const Further> further;  // null: nothing of it
     std::string name;
   };
   class Row;
+
+  static std::shared_ptr<const Further> further_of(const Schema::Column& facts);
+  static std::int32_t find(const Column& column, std::string_view field);
+  static std::int32_t value_by_range(const Column& column, std::string_view field);
 
   bool is_missing(std::string_view field) const;
   bool lacks_label(const Column& column, std::span<const std::string_view> fields) const;

@@ -4,8 +4,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "sotto/data/date_form.hpp"
+#include "sotto/data/spellings.hpp"
 
 namespace sotto {
+namespace {
+
+/// `<30`, `30..50`, `>=50`.
+std::vector<std::string> names_of_bins(const std::vector<double>& edges, const std::string& date) {
+  const auto form = DateForm::parse(date);
+  std::vector<std::string> texts;
+  for (const double edge : edges)
+    texts.push_back(form ? form->text(edge) : fmt::format("{}", edge));
+  std::vector<std::string> names = {"<" + texts.front()};
+  for (std::size_t k = 1; k < texts.size(); ++k) names.push_back(texts[k - 1] + ".." + texts[k]);
+  names.push_back(">=" + texts.back());
+  return names;
+}
+
+}  // namespace
 
 std::string Schema::unit() const {
   for (const auto& column : columns)
@@ -15,15 +34,36 @@ std::string Schema::unit() const {
 
 std::vector<std::string> Schema::feature_names() const {
   std::vector<std::string> names;
-  for (const Column& column : columns) {
-    if (column.kind == Kind::kNumeric || column.kind == Kind::kOneHot) names.push_back(column.name);
-    if (column.kind == Kind::kCategorical)
-      for (const auto& spellings : column.values)
-        names.push_back(column.name + "=" + spellings.front());
-    if (column.other) names.push_back(column.name + "=other");
-    if (column.missing_indicator) names.push_back(column.name + "=missing");
-  }
+  for (const Column& column : columns)
+    for (std::string& name : column.feature_names()) names.push_back(std::move(name));
   return names;
+}
+
+std::vector<std::string> Schema::Column::feature_names() const {
+  std::vector<std::string> features;
+  if (kind == Kind::kOneHot || (kind == Kind::kNumeric && edges.empty())) features.push_back(name);
+  if (kind == Kind::kNumeric && !edges.empty())
+    for (const std::string& bin : names_of_bins(edges, date)) features.push_back(name + "=" + bin);
+  if (kind == Kind::kCategorical)
+    for (const auto& spellings : values) features.push_back(name + "=" + spellings.front());
+  if (other) features.push_back(name + "=other");
+  if (missing_indicator) features.push_back(name + "=missing");
+  return features;
+}
+
+std::size_t Schema::Column::features() const {
+  const std::size_t own = kind == Kind::kNumeric       ? edges.size() + 1
+                          : kind == Kind::kOneHot      ? 1
+                          : kind == Kind::kCategorical ? values.size()
+                                                       : 0;
+  return own + (other ? 1 : 0) + (missing_indicator ? 1 : 0);
+}
+
+double Schema::Column::scaled(double value) const {
+  value = std::clamp(value, min, max);
+  if (scale == Scale::kLinear) return (value - min) / (max - min);
+  const double least = std::log1p(min);
+  return std::clamp((std::log1p(value) - least) / (std::log1p(max) - least), 0.0, 1.0);
 }
 
 const Schema::Column* Schema::label_column() const {
@@ -63,8 +103,12 @@ std::optional<std::size_t> Schema::class_called(std::string_view name) const {
   const auto names = column->names();
   for (std::size_t c = 0; c < names.size(); ++c) {
     const auto& spellings = column->values[c];
-    if (names[c] == name || std::find(spellings.begin(), spellings.end(), name) != spellings.end())
-      return c;
+    const bool is_spelled =
+        std::any_of(spellings.begin(), spellings.end(), [&](const std::string& spelling) {
+          return spelling == name ||
+                 (column->ignore_case && small_letters(spelling) == small_letters(name));
+        });
+    if (names[c] == name || is_spelled) return c;
   }
   return std::nullopt;
 }
@@ -74,13 +118,14 @@ double Schema::row_norm_bound(bool bias) const {
   for (const Column& column : columns) {
     if (column.kind == Kind::kCategorical) sum_squares += 1;
     if (column.kind != Kind::kNumeric) continue;
-    // Present: at most 1. Missing: the indicator, and the scaled filler where there is one, in the
-    // precision in which it is stored.
-    const auto filler = static_cast<float>(
-        column.filler ? (*column.filler - column.min) / (column.max - column.min) : 0);
-    sum_squares += column.missing_indicator
-                       ? 1 + static_cast<double>(filler) * static_cast<double>(filler)
-                       : 1;
+    // Present: at most 1. Missing: the indicator, and where there is a filler what it becomes, its
+    // bin or a number in the precision in which it is stored.
+    double filler = 0;
+    if (column.filler)
+      filler = column.edges.empty()
+                   ? static_cast<double>(static_cast<float>(column.scaled(*column.filler)))
+                   : 1;
+    sum_squares += column.missing_indicator ? 1 + filler * filler : 1;
   }
   return std::sqrt(sum_squares);
 }

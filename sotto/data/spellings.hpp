@@ -8,6 +8,24 @@
 
 namespace sotto {
 
+/// Of A to Z alone: what other letters are to each other depends on the language.
+inline char small_letter(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+inline std::string small_letters(std::string_view text) {
+  std::string small(text);
+  for (char& c : small) c = small_letter(c);
+  return small;
+}
+
+/// The first so many characters: bytes of UTF-8 that continue one are not counted.
+inline std::string_view first_characters(std::string_view text, std::int64_t count) {
+  for (std::size_t k = 0; k < text.size(); ++k)
+    if ((static_cast<unsigned char>(text[k]) & 0xc0U) != 0x80 && --count < 0)
+      return text.substr(0, k);
+  return text;
+}
+
 /// Which value a text is a spelling of, found without looking at each: what a column of categories
 /// costs per row. A text of up to 16 bytes is its size and two numbers, so that it is hashed and
 /// compared without a loop.

@@ -17,16 +17,15 @@ Expected<Schema> schema_of(const Model& model) {
   return schema;
 }
 
-/// The bounds of each feature, in the order of Schema::feature_names().
+/// The bounds of each feature that is a column's number, in the order of Schema::feature_names().
 std::vector<std::optional<std::pair<double, double>>> bounds_of(const Schema& schema) {
   std::vector<std::optional<std::pair<double, double>>> bounds;
   for (const auto& column : schema.columns) {
     const std::size_t before = bounds.size();
-    if (column.kind == Schema::Kind::kNumeric)
-      bounds.emplace_back(std::pair(column.min, column.max));
-    if (column.kind == Schema::Kind::kOneHot) bounds.emplace_back();
-    if (column.kind == Schema::Kind::kCategorical) bounds.resize(before + column.values.size());
-    bounds.resize(bounds.size() + (column.other ? 1 : 0) + (column.missing_indicator ? 1 : 0));
+    bounds.resize(before + column.features());
+    if (column.kind == Schema::Kind::kNumeric && column.edges.empty() &&
+        column.scale == Schema::Column::Scale::kLinear)
+      bounds[before] = std::pair(column.min, column.max);
   }
   return bounds;
 }

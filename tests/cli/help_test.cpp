@@ -36,12 +36,12 @@ std::vector<std::string> verbs_in(const std::string& help) {
   return verbs;
 }
 
-/// Every verb as it is typed, those of `data` among them.
+/// Every verb as it is typed, those of `data` and `schema` among them.
 std::vector<Words> all_verbs() {
   std::vector<Words> all;
   for (const std::string& verb : verbs_in(sotto({"--help"}).out)) all.push_back({verb});
-  for (const std::string& verb : verbs_in(sotto({"data --help"}).out))
-    all.push_back({"data", verb});
+  for (const char* of : {"data", "schema"})
+    for (const std::string& verb : verbs_in(sotto({of, "--help"}).out)) all.push_back({of, verb});
   return all;
 }
 
@@ -72,6 +72,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistyped{"verb", "trian", "no verb 'trian'. Did you mean 'train'?"},
         Mistyped{"verb_with_options", "trian --epsilon 1", "Did you mean 'train'?"},
         Mistyped{"subverb", "data chekc", "data has no verb 'chekc'. Did you mean 'check'?"},
+        Mistyped{"subverb_of_schema", "schema chekc", "schema has no verb 'chekc'. Did you mean"},
+        Mistyped{"no_schema", "schema check", "check needs SCHEMA"},
         Mistyped{"no_verb", {}, "needs a verb: train, predict"},
         Mistyped{"no_subverb", "data", "data needs a verb: info"},
         Mistyped{"far_verb", "fly", "no verb 'fly'. It has train"},

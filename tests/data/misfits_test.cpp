@@ -130,6 +130,42 @@ class Neighbours : public test::DataTest {
     return each;
   }
 
+  /// Dates, logarithms, bins, prefixes and ranges.
+  Case csv_of_further_keys(Layout layout) {
+    Case each;
+    each.name = "csv of further keys";
+    each.options.path = path("further.csv");
+    each.options.layout = layout;
+    each.options.schema =
+        write("further.toml",
+              "[file]\nmissing = ['?']\n"
+              "[[column]]\nname='d'\nkind='numeric'\ndate='%Y-%m-%d'\nmin='2000-01-01'\n"
+              "max='2020-01-01'\n"
+              "[[column]]\nname='n'\nkind='numeric'\nscale='log1p'\nmin=0\nmax=100\n"
+              "missing_indicator=true\nfiller=3\n"
+              "[[column]]\nname='b'\nkind='numeric'\nbins=[30, 50]\nfiller=40\n"
+              "missing_indicator=true\n"
+              "[[column]]\nname='c'\nkind='categorical'\nprefix=3\ncase='ignore'\n"
+              "values=['v10']\nranges=[['heart', 390, 459], ['sugar', 250, 250]]\nother=true\n"
+              "[[column]]\nname='y'\nkind='label'\npositive='yes'\nnegative='no'\ncase='ignore'\n");
+    each.write = [this](const std::string& row) {
+      write("further.csv", lines(row, [](int i) {
+              return "2010-01-0" + std::to_string(i % 9 + 1) + "," + std::to_string(i) +
+                     ",45,401.9," + (i % 2 == 0 ? "YES" : "no");
+            }));
+    };
+    each.usual = "2005-05-05,7,31,250.83,yes";
+    each.fitting = {"0001-01-01,3e38,-3e38,V10,No",
+                    "9999-12-31,?,?,?,YES",
+                    "2004-2-29,-5,30,459.5,yes",
+                    "2004-02-29,0,49.9,,no"};
+    each.misfitting = {"2005-02-29,7,31,250,yes",
+                       "?,7,31,250,yes",
+                       "5.5.2005,7,31,250,yes",
+                       "2005-05-05,7,31,250,maybe"};
+    return each;
+  }
+
   Case npy(Layout layout) {
     Case each;
     each.name = "npy";
@@ -204,6 +240,8 @@ class Neighbours : public test::DataTest {
             csv(false, Layout::kSparse),
             csv(true, Layout::kDense),
             csv(true, Layout::kSparse),
+            csv_of_further_keys(Layout::kDense),
+            csv_of_further_keys(Layout::kSparse),
             npy(Layout::kAuto),
             npy(Layout::kSparse),
             idx(),

@@ -11,12 +11,15 @@
 #include "sotto/audit/verify_copies.hpp"
 #include "sotto/core/json.hpp"
 #include "sotto/data/dataset.hpp"
+#include "sotto/data/dictionary.hpp"
 #include "sotto/data/io/cifar.hpp"
 #include "sotto/data/io/csv.hpp"
 #include "sotto/data/io/idx.hpp"
 #include "sotto/data/io/libsvm.hpp"
 #include "sotto/data/io/npy.hpp"
 #include "sotto/data/schema.hpp"
+#include "sotto/data/schema_draft.hpp"
+#include "sotto/data/schema_remarks.hpp"
 #include "sotto/geometry/constraint_set.hpp"
 #include "sotto/loss/loss_info.hpp"
 #include "sotto/model/model.hpp"
@@ -83,6 +86,32 @@ positive = ["1"]
 negative = ["0"]
 )";
 
+/// Of the same columns.
+constexpr std::string_view kFurtherSchema = R"(
+[[column]]
+name = "id"
+kind = "unit"
+[[column]]
+name = "a"
+kind = "numeric"
+date = "%Y-%m-%d %H:%M"
+bins = ["2000-01-01 00:00", "2010-01-01 00:00"]
+missing_indicator = true
+[[column]]
+name = "b"
+kind = "categorical"
+prefix = 3
+case = "ignore"
+values = ["x", "Ö"]
+ranges = [["p", 1, 20], ["q", 20.5, 30], ["p", 10, 20]]
+[[column]]
+name = "y"
+kind = "label"
+positive = ["Yes"]
+negative = ["0"]
+case = "ignore"
+)";
+
 void libsvm(std::string_view input) {
   (void)read_libsvm(as_file(input, "rows.svm"), reading(input));
 }
@@ -90,15 +119,40 @@ void gzip(std::string_view input) {
   (void)read_libsvm(as_file(input, "rows.svm.gz"), reading(input));
 }
 void csv(std::string_view input) {
-  static const auto schema = Schema::parse(kSchema, "schema.toml");
-  if (!schema) std::abort();
+  static const auto plain = Schema::parse(kSchema, "schema.toml");
+  static const auto further = Schema::parse(kFurtherSchema, "schema.toml");
+  if (!plain || !further) std::abort();
+  const bool is_further = !input.empty() && (static_cast<unsigned char>(input.back()) & 16U) != 0;
+  const auto& schema = is_further ? further : plain;
   ReadOptions options = reading(input);
   options.dim = 0;
   options.classes.clear();
   options.labels = LabelKind::kBinary;
   (void)read_csv(as_file(input, "rows.csv"), *schema, options);
 }
-void schema(std::string_view input) { (void)Schema::parse(input, "schema.toml"); }
+void schema(std::string_view input) {
+  const SchemaReading reading = SchemaReading::of(input);
+  if (reading.mistakes.empty()) (void)remarks_on(reading, {});
+  const auto parsed = Schema::parse(input, "schema.toml");
+  if (parsed.has_value() != reading.mistakes.empty()) std::abort();
+  if (!parsed) return;
+  std::size_t features = 0;
+  for (const auto& column : parsed->columns) features += column.features();
+  if (features != parsed->feature_names().size()) std::abort();
+  const double bound = parsed->row_norm_bound(true);
+  if (!(bound > 0) || !(bound * bound <= 2 * static_cast<double>(features) + 1.001)) std::abort();
+}
+/// What is drafted of a dictionary is TOML, whose only mistakes are questions, or such as follow
+/// from the dictionary's own values.
+void dictionary(std::string_view input) {
+  for (const char* name : {"d.csv", "d.toml"}) {
+    const auto columns = parse_dictionary(std::string(input), name);
+    if (!columns) continue;
+    const auto draft = draft_schema(*columns, {});
+    if (!draft) std::abort();
+    if (!read_toml(*draft, "draft")) std::abort();
+  }
+}
 void npy(std::string_view input) {
   const std::size_t half = input.size() / 2;
   ReadOptions options = reading(input);
@@ -182,6 +236,7 @@ const std::map<std::string, Target>& targets() {
                                                     {"constraint", constraint},
                                                     {"loss", loss},
                                                     {"csv", csv},
+                                                    {"dictionary", dictionary},
                                                     {"event", event},
                                                     {"gzip", gzip},
                                                     {"idx", idx},

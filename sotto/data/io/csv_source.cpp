@@ -326,6 +326,22 @@ void CsvSource::make_format() {
   format_.null_label = encoder_->null_label();
 }
 
+/// Behind the rule that a row breaks whose fields are the schema's names of columns.
+std::string CsvSource::hint_of_header(std::span<const std::string_view> fields) const {
+  const bool is_header =
+      !schema_.header && std::all_of(fields.begin(), fields.end(), [&](std::string_view field) {
+        return std::any_of(schema_.columns.begin(), schema_.columns.end(), [&](const auto& column) {
+          return column.name == field;
+        });
+      });
+  if (!is_header) return "";
+  return fmt::format(
+      ". This row holds the names of columns, but {}, which means that the file has no header: say "
+      "header = true under [file] of the schema",
+      schema_.has_file_table ? "[file] of the schema says no header = true"
+                             : "the schema has no [file] table");
+}
+
 void CsvSource::parse_line(std::string_view line,
                            std::int64_t number,
                            CsvSplitter& splitter,
@@ -357,7 +373,7 @@ void CsvSource::parse_line(std::string_view line,
     return refuse_line(columns_.count,
                        fmt::format("the row has too many fields; {}", wrong_width_));
   const RowEncoder::Fault fault = encoder_->encode(fields, sparse_, writer);
-  if (!fault.text.empty()) return refuse(fault.field, fault.text);
+  if (!fault.text.empty()) return refuse(fault.field, fault.text + hint_of_header(fields));
   if (extras == nullptr) return;
   if (!encoder_->has_label(fields)) ++extras->without_label;
   if (columns_.kept.empty()) return;

@@ -2,7 +2,9 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sotto/data/dataset.hpp"
@@ -57,6 +59,7 @@ class CsvSource {
   CsvSource(InputFile file, Schema schema, const ReadOptions& options);
   Expected<void> find_columns();
   void make_format();
+  std::string hint_of_header(std::span<const std::string_view> fields) const;
   void parse_line(std::string_view line,
                   std::int64_t number,
                   class CsvSplitter& splitter,
