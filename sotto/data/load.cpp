@@ -15,12 +15,33 @@
 #include "sotto/data/io/input_file.hpp"
 #include "sotto/data/io/libsvm.hpp"
 #include "sotto/data/io/npy.hpp"
+#include "sotto/data/io/row_source.hpp"
+#include "sotto/data/sql/database_path.hpp"
 
 namespace sotto {
 namespace {
 
 constexpr std::array<const char*, 7> kFormats = {
     "auto", "libsvm", "csv", "npy", "idx", "cifar10", "cifar100"};
+
+/// Only formats that are read in one go come through a pipe, and a database has columns.
+Expected<void> check_can_be_source(const std::string& path, Format format) {
+  if (is_database(path)) {
+    SOTTO_TRY(parse_database_path(path));  // what is wrong with it is said first
+    if (format == Format::kCsv) return {};
+    return fail(ErrorKind::kUsage,
+                fmt::format("{}: a database has columns, which a schema describes, but the format "
+                            "is {}. Leave ‘format’ out.",
+                            path,
+                            kFormats[static_cast<std::size_t>(format)]));
+  }
+  if (path != "-" || format == Format::kCsv || format == Format::kLibsvm) return {};
+  return fail(
+      ErrorKind::kUsage,
+      fmt::format("standard input (-) is read as CSV or LIBSVM, but the format is {}. Write "
+                  "the rows to files first.",
+                  kFormats[static_cast<std::size_t>(format)]));
+}
 
 /// "FEATURES,LABELS" in two.
 Expected<std::pair<std::string, std::string>> split_pair(const std::string& path) {
@@ -51,7 +72,7 @@ std::string format_name(Format format) { return kFormats[static_cast<std::size_t
 
 Format resolve_format(const LoadOptions& options) {
   if (options.format != Format::kAuto) return options.format;
-  if (options.has_schema()) return Format::kCsv;
+  if (options.has_schema() || is_database(options.path)) return Format::kCsv;
   std::string_view path = options.path;
   path = path.substr(0, path.find(','));
   if (path.ends_with(".gz")) path.remove_suffix(3);
@@ -72,7 +93,11 @@ std::vector<std::string> data_files(const LoadOptions& options) {
     const auto kind = format == Format::kCifar10 ? CifarKind::kTen : CifarKind::kHundred;
     if (const auto files = cifar_files(options.path, kind)) return *files;
   }
-  return {options.path};
+  if (options.path == "-") return {"/dev/stdin"};
+  if (!is_database(options.path)) return {options.path};
+  const auto database = parse_database_path(options.path);
+  if (!database || !database->is_file()) return {};
+  return {database->place};
 }
 
 Expected<Schema> read_schema(const LoadOptions& options) {
@@ -82,6 +107,8 @@ Expected<Schema> read_schema(const LoadOptions& options) {
 
 Expected<Dataset> load_table(const LoadOptions& options) {
   const Format format = resolve_format(options);
+  if (options.format == Format::kAuto) SOTTO_TRY(check_is_readable_here(options.path));
+  SOTTO_TRY(check_can_be_source(options.path, format));
   if (format != Format::kCsv && options.has_schema())
     return fail(
         ErrorKind::kUsage,
@@ -99,12 +126,12 @@ Expected<Dataset> load_table(const LoadOptions& options) {
         options.path, format == Format::kCifar10 ? CifarKind::kTen : CifarKind::kHundred, options);
   if (format == Format::kCsv) {
     if (!options.has_schema())
-      return fail(
-          ErrorKind::kUsage,
-          fmt::format("{}: a CSV file needs a schema that declares its columns, their bounds "
-                      "and categories: taken from the rows they would leak. Give "
-                      "‘schema FILE.toml’ (see docs/reference/schema.md).",
-                      options.path));
+      return fail(ErrorKind::kUsage,
+                  fmt::format("{}: {} needs a schema that declares its columns, their bounds "
+                              "and categories: taken from the rows they would leak. Give "
+                              "‘schema FILE.toml’ (see docs/reference/schema.md).",
+                              options.path,
+                              is_database(options.path) ? "a database" : "a CSV file"));
     SOTTO_ASSIGN(const Schema schema, read_schema(options));
     return read_csv(options.path, schema, options);
   }
@@ -180,7 +207,8 @@ Expected<DataInfo> describe(const LoadOptions& options,
   const Format format = resolve_format(options);
   DataInfo info;
   info.path = options.path;
-  info.format = format_name(format);
+  info.format = is_database(options.path) ? options.path.substr(0, options.path.find(':'))
+                                          : format_name(format);
   info.units = public_n.value_or(data.table.units());
   info.units_declared = public_n.has_value();
   info.persons = data.table.has_units();
@@ -194,7 +222,8 @@ Expected<DataInfo> describe(const LoadOptions& options,
   const bool several = format == Format::kNpy || format == Format::kIdx ||
                        format == Format::kCifar10 || format == Format::kCifar100;
   std::error_code error;
-  if (!std::filesystem::is_directory(options.path, error)) {
+  if (!is_database(options.path) && options.path != "-" &&
+      !std::filesystem::is_directory(options.path, error)) {
     SOTTO_ASSIGN(
         const InputFile file,
         InputFile::open(several ? options.path.substr(0, options.path.find(',')) : options.path,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/data/io/null_field.hpp"
 #include "sotto/data/io/numbers.hpp"
 
 namespace sotto {
@@ -83,12 +84,18 @@ RowEncoder::RowEncoder(const Schema& schema,
 }
 
 bool RowEncoder::is_missing(std::string_view field) const {
-  return (missing_sizes_ & size_bit(field)) != 0 && missing_.find(field) != Spellings::kNone;
+  return is_null_field(field) ||
+         ((missing_sizes_ & size_bit(field)) != 0 && missing_.find(field) != Spellings::kNone);
+}
+
+/// The value that the field is a spelling of.
+std::int32_t RowEncoder::find(const Column& column, std::string_view field) {
+  return is_null_field(field) ? Spellings::kNone : column.lookup.find(field);
 }
 
 bool RowEncoder::lacks_label(const Column& column, std::span<const std::string_view> fields) const {
   const std::string_view field = fields[column.field];
-  return (field.empty() || is_missing(field)) && column.lookup.find(field) == Spellings::kNone;
+  return (field.empty() || is_missing(field)) && find(column, field) == Spellings::kNone;
 }
 
 std::optional<std::string_view> RowEncoder::person_in(
@@ -120,7 +127,7 @@ const char* RowEncoder::encode_numeric(const Column& column,
 }
 
 void RowEncoder::encode_categorical(const Column& column, std::string_view field, Row& row) const {
-  if (const std::int32_t value = column.lookup.find(field); value != Spellings::kNone) {
+  if (const std::int32_t value = find(column, field); value != Spellings::kNone) {
     row.set(column.feature + value, 1);
   } else if (column.indicator >= 0 && is_missing(field)) {
     row.set(column.indicator, 1);
@@ -149,7 +156,7 @@ const char* RowEncoder::encode_label(const Column& column,
     label = static_cast<float>(std::clamp(value, column.min, column.max));
     return nullptr;
   }
-  const std::int32_t value = column.lookup.find(field);
+  const std::int32_t value = find(column, field);
   if (value == Spellings::kNone)
     return demands_.label
                ? "is not one of the label's declared values"

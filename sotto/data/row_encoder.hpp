@@ -74,6 +74,7 @@ class RowEncoder {
   class Row;
 
   bool is_missing(std::string_view field) const;
+  static std::int32_t find(const Column& column, std::string_view field);
   bool lacks_label(const Column& column, std::span<const std::string_view> fields) const;
   const char* encode_numeric(const Column& column, std::string_view field, Row& row) const;
   void encode_categorical(const Column& column, std::string_view field, Row& row) const;
