@@ -12,7 +12,7 @@
 #include <filesystem>
 
 #include "tests/databases/database.hpp"
-#include "tests/support/command.hpp"
+#include "tests/support/predictions.hpp"
 
 namespace sotto::testing {
 namespace {
@@ -47,7 +47,7 @@ class Server {
     return server;
   }
   ~Server() {
-    if (running_) shell(programs() + "pg_ctl -D " + quoted(data_) + " -m immediate stop");
+    if (running_) shell(programs() + "pg_ctl -D " + in_quotes(data_) + " -m immediate stop");
   }
   const std::string& why_not() const { return why_not_; }
   int port() const { return port_; }
@@ -64,14 +64,16 @@ class Server {
     fs::create_directories(folder_);
     if (::geteuid() == 0) {  // which a server refuses to be
       as_ = "runuser -u nobody -- ";
-      fs::permissions(fs::path(folder_).parent_path(), fs::perms::owner_all | fs::perms::others_exec);
-      std::system(("chown nobody " + quoted(folder_)).c_str());
+      fs::permissions(fs::path(folder_).parent_path(),
+                      fs::perms::owner_all | fs::perms::others_exec);
+      std::system(("chown nobody " + in_quotes(folder_)).c_str());
     }
     port_ = free_port();
-    if (shell(programs() + "initdb -A trust -E UTF8 --locale=C -U sotto -D " + quoted(data_)) != 0 ||
-        shell(programs() + "pg_ctl -w -D " + quoted(data_) + " -l " + quoted(folder_ + "/log") +
-              " -o \"-F -c listen_addresses=127.0.0.1 -p " + std::to_string(port_) + " -k " +
-              folder_ + "\" start") != 0) {
+    if (shell(programs() + "initdb -A trust -E UTF8 --locale=C -U sotto -D " + in_quotes(data_)) !=
+            0 ||
+        shell(programs() + "pg_ctl -w -D " + in_quotes(data_) + " -l " +
+              in_quotes(folder_ + "/log") + " -o \"-F -c listen_addresses=127.0.0.1 -p " +
+              std::to_string(port_) + " -k " + folder_ + "\" start") != 0) {
       why_not_ = "no PostgreSQL server could be started here";
       return;
     }
@@ -132,9 +134,10 @@ class Postgres final : public TestDatabase {
  private:
   void connect(const std::string& name) {
     const Server& server = Server::instance();
-    connection_ = PQconnectdb(("host=" + server.sockets() + " port=" +
-                               std::to_string(server.port()) + " user=sotto dbname=" + name)
-                                  .c_str());
+    connection_ =
+        PQconnectdb(("host=" + server.sockets() + " port=" + std::to_string(server.port()) +
+                     " user=sotto dbname=" + name)
+                        .c_str());
     EXPECT_EQ(PQstatus(connection_), CONNECTION_OK) << PQerrorMessage(connection_);
   }
 
