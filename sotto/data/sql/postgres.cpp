@@ -1,6 +1,7 @@
 // The one file that sees libpq. What a server says may hold a row's content from the moment that
 // rows are asked for: from then on its words are not shown, and notices never are.
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <libpq-fe.h>
 #include <poll.h>
@@ -12,6 +13,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <utility>
 
 #include "sotto/core/stop.hpp"
@@ -69,23 +71,22 @@ PostgresOptions options_in_use(PGconn* connection) {
   return options;
 }
 
-bool is_local_host(std::string_view host) {
-  return host.empty() || host.front() == '/' || host.front() == '@' || host == "localhost" ||
-         host == "::1" || host.starts_with("127.");
+/// A socket's folder, or an address that never leaves this machine. Other names may lead anywhere.
+bool is_local_host(const std::string& host) {
+  if (host.empty() || host.front() == '/' || host.front() == '@') return true;
+  in_addr address{};
+  if (::inet_pton(AF_INET, host.c_str(), &address) == 1) return ntohl(address.s_addr) >> 24 == 127;
+  return host == "localhost" || host == "::1";
 }
 
-/// Hosts may be several, with commas between them; an address stands before its name.
+/// Hosts may be several, with commas between them, by name and by address.
 bool is_local(const PostgresOptions& options) {
-  for (const char* key : {"hostaddr", "host"}) {
+  for (const char* key : {"host", "hostaddr"}) {
     const auto found = options.find(key);
-    if (found == options.end() || found->second.empty()) continue;
-    std::string_view rest = found->second;
-    for (;;) {
-      const std::size_t comma = rest.find(',');
-      if (!is_local_host(rest.substr(0, comma))) return false;
-      if (comma == rest.npos) return true;
-      rest.remove_prefix(comma + 1);
-    }
+    if (found == options.end()) continue;
+    std::istringstream hosts(found->second);
+    for (std::string host; std::getline(hosts, host, ',');)
+      if (!is_local_host(host)) return false;
   }
   return true;
 }

@@ -22,7 +22,7 @@
 namespace sotto {
 namespace {
 
-constexpr int kBusyMilliseconds = 10'000;  ///< for another program's transaction
+constexpr int kBusyMilliseconds = 5'000;  ///< for another program's transaction
 constexpr int kBusyStep = 20;
 constexpr int kStepsBetweenLooks = 20'000;  ///< of SQLite's machine, for a signal
 
