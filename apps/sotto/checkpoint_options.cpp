@@ -7,12 +7,14 @@
 #include "printer.hpp"
 #include "sotto/core/directed_text.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/data/sql/database_path.hpp"
 
 namespace sotto::app {
 namespace {
 
 /// The files `a` or `a,b` without their folders, which may change from one machine to the next.
 std::string names_of(const std::string& paths) {
+  if (is_database(paths)) return paths;
   std::string names;
   for (std::size_t begin = 0; begin <= paths.size();) {
     const std::size_t end = std::min(paths.find(',', begin), paths.size());

@@ -13,6 +13,8 @@
 #include "rows_for_model.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/paths.hpp"
+#include "sotto/data/sql/database_path.hpp"
+#include "sotto/data/sql/table_output.hpp"
 #include "sotto/model/model_json.hpp"
 #include "sotto/task/metrics_sum.hpp"
 #include "sotto/task/scoring.hpp"
@@ -30,8 +32,32 @@ struct PredictArguments {
   std::string keep;
   ScoreOptions scores;
   std::optional<std::int64_t> top;
+  bool overwrite = false;
   bool json = false;
 
+  /// Nothing is written yet. Before rows of the same database are opened, too.
+  Expected<void> check_output() const {
+    if (is_database(output_path)) {
+      if (is_database(data_path)) SOTTO_TRY(check_other_rows());
+      return check_table_writable(output_path, overwrite);
+    }
+    return to_standard_output() ? Expected<void>()
+                                : check_writable(output_path, StreamTargets::kAllowed);
+  }
+  Expected<OutputFile> open_output() const {
+    if (is_database(output_path)) return OutputFile::table(output_path, overwrite);
+    return to_standard_output() ? OutputFile::standard_output()
+                                : OutputFile::create(output_path, StreamTargets::kAllowed);
+  }
+  Expected<void> check_other_rows() const {
+    SOTTO_ASSIGN(const DatabasePath from, parse_database_path(data_path));
+    SOTTO_ASSIGN(const DatabasePath to, parse_database_path(output_path));
+    if (!from.same_rows(to)) return {};
+    return fail(ErrorKind::kUsage,
+                fmt::format("the output would be written over the data: both are {}. Name another "
+                            "table.",
+                            to.shown));
+  }
   bool to_standard_output() const {
     return output_path == "-" || named_descriptor(output_path) == STDOUT_FILENO;
   }
@@ -67,8 +93,7 @@ void print_scored(const PredictArguments& arguments, const Scored& scored) {
 }
 
 Expected<int> predict(const PredictArguments& arguments) {
-  if (!arguments.to_standard_output())
-    SOTTO_TRY(check_writable(arguments.output_path, StreamTargets::kAllowed));
+  SOTTO_TRY(arguments.check_output());
   SOTTO_ASSIGN(const Model model, load_model_for(arguments.model_path, arguments.data_path));
   SOTTO_ASSIGN(const auto family, family_of(model));
   ScoreOptions how = arguments.scores;
@@ -83,10 +108,7 @@ Expected<int> predict(const PredictArguments& arguments) {
   options.keep = names_in(arguments.keep);
   SOTTO_ASSIGN(const auto rows, family->read_blocks(std::move(options)));
   for (const auto& note : rows->notes()) say("note: {}\n", note);
-  SOTTO_ASSIGN(OutputFile output,
-               arguments.to_standard_output()
-                   ? OutputFile::standard_output()
-                   : OutputFile::create(arguments.output_path, StreamTargets::kAllowed));
+  SOTTO_ASSIGN(OutputFile output, arguments.open_output());
   SOTTO_ASSIGN(const Scored scored, score_rows(model, *family, *rows, how, output));
   SOTTO_TRY(output.commit());
   std::optional<ResultsOnStandardError> elsewhere;
@@ -97,21 +119,23 @@ Expected<int> predict(const PredictArguments& arguments) {
 }
 
 void add_files(Verb& verb, PredictArguments& a) {
-  a.data.streams = true;
   a.data
       .add_rows(verb,
                 "DATA",
                 a.data_path,
-                "rows in the format of the training data, labels or not; - reads CSV from "
-                "standard input")
+                "rows in the format of the training data, labels or not; - is standard input, "
+                "sqlite:FILE#TABLE a database")
       .required();
   verb.add_input("MODEL", a.model_path, "a model that `train` wrote").required();
   verb.writes(Verb::called("OUTPUT"), [&a] {
+    if (is_database(a.output_path)) return a.data.files_written(a.output_path, a.data_path);
     return std::vector<std::string>{a.output_path == "-" ? "/dev/stdout" : a.output_path};
   });
-  verb.add_word("OUTPUT",
-                a.output_path,
-                "predictions as CSV, in the order of the rows; .gz is packed, - is standard output")
+  verb.add_word(
+          "OUTPUT",
+          a.output_path,
+          "predictions as CSV, in the order of the rows; .gz is packed, - is standard output; "
+          "or a new table of a database: sqlite:FILE#TABLE")
       .required();
 }
 
@@ -157,12 +181,15 @@ Action add_predict(Verb& app) {
                    "bytes of memory for sorting, more goes to a file in $TMPDIR; default 256MB")
       .bytes()
       .group("Limits");
+  verb->add_flag(
+      "--overwrite", arguments->overwrite, "replace OUTPUT if it is a table that exists");
   verb->add_flag("--json", arguments->json, "print the metrics as one object");
   verb->footer(R"(
   sotto predict new.csv model.json risks.csv --keep encounter_id --top 100
   sotto predict new.csv model.json risks.csv --keep patient_nbr --top 100 --one-per patient_nbr
   sotto predict new.csv.gz model.json risks.csv.gz --keep encounter_id --flag-share 0.05
   zcat new.csv.gz | sotto predict - model.json - --proba
+  sotto predict sqlite:hosp.db#stays model.json sqlite:hosp.db#risks --keep encounter_id --overwrite
 
 The output has a header: the columns of --keep, or else 'row', then 'prediction' and, of classes, 'probability': of
 the second of two classes (--class chooses another one), of the predicted one of more. Equal ones keep the file's

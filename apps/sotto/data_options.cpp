@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "sotto/core/numbers.hpp"
+#include "sotto/data/sql/database_path.hpp"
 
 namespace sotto::app {
 
@@ -78,15 +81,26 @@ Option DataArguments::add_rows(Verb& verb,
 }
 
 std::vector<std::string> DataArguments::files_of(const std::string& path) const {
-  if (streams && path == "-") return {"/dev/stdin"};
   LoadOptions options;
   options.path = path;
   options.schema = schema_path;
   if (const auto known = parse_format(format)) options.format = *known;
   std::vector<std::string> files = data_files(options);
   // With a schema that came inside a model, the name is one file's whatever it looks like.
-  if (files != std::vector{path}) files.push_back(path);
+  if (files != std::vector{path} && path != "-" && !is_database(path)) files.push_back(path);
   return files;
+}
+
+std::vector<std::string> DataArguments::files_written(const std::string& table,
+                                                      const std::string& rows) const {
+  const std::vector<std::string> written = files_of(table);
+  if (!is_database(rows)) return written;
+  for (const std::string& read : files_of(rows))
+    for (const std::string& each : written) {
+      std::error_code error;
+      if (read == each || std::filesystem::equivalent(read, each, error)) return {};
+    }
+  return written;
 }
 
 Option add_table_output(Verb& verb,
@@ -125,6 +139,7 @@ Expected<std::vector<std::string>> DataArguments::class_list() const {
 }
 
 Expected<LoadOptions> DataArguments::load_options(const std::string& path) const {
+  if (is_database(path)) SOTTO_TRY(parse_database_path(path));  // a password is never shown
   LoadOptions options;
   options.path = path;
   SOTTO_ASSIGN(options.format, parse_format(format));

@@ -25,7 +25,6 @@ struct DataArguments {
   bool no_refusals = false;
   std::optional<std::int64_t> most_rows;
   InputLimits limits;
-  bool streams = false;  ///< rows may come through standard input, `-`
 
   void add_to(Verb& verb);
   /// For verbs that train.
@@ -37,6 +36,9 @@ struct DataArguments {
   /// The files that such a path means. Only formats of several files take commas for more than a
   /// part of a name.
   std::vector<std::string> files_of(const std::string& path) const;
+  /// The files that writing this table writes: none if the rows come from another table of the same
+  /// file.
+  std::vector<std::string> files_written(const std::string& table, const std::string& rows) const;
   /// Labels are left to whoever knows what they mean.
   Expected<LoadOptions> load_options(const std::string& path) const;
 

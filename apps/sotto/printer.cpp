@@ -1,5 +1,6 @@
 #include "printer.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -17,11 +18,33 @@ void put(std::FILE* stream, std::string_view text, bool& failed) noexcept {
   if (std::fwrite(text.data(), 1, text.size(), stream) != text.size()) failed = true;
 }
 
+/// A database's path with a password is refused, by messages that don't show it; here it is hidden
+/// from those that quote what was typed, whatever it was typed for.
+std::string without_passwords(std::string_view text) {
+  std::string result;
+  for (;;) {
+    const std::size_t scheme = text.find("://");
+    if (scheme == text.npos) return result + std::string(text);
+    const std::size_t begin = scheme + 3;
+    const std::size_t end = std::min(text.find_first_of(" \t\n", begin), text.size());
+    const std::size_t at = text.substr(0, end).rfind('@');
+    const std::size_t colon = text.find(':', begin);
+    const std::string_view before = text.substr(0, scheme);
+    const bool hides = (before.ends_with("postgresql") || before.ends_with("postgres")) &&
+                       at != text.npos && at > begin && colon < at;
+    result += text.substr(0, hides ? colon + 1 : end);
+    if (hides) result += "***";
+    text.remove_prefix(hides ? at : end);
+  }
+}
+
 }  // namespace
 
 void print_text(std::string_view text) { put(results, escaped(text), lost); }
 
-void say_text(std::string_view text) { say_to_terminal(escaped(with_flags(text))); }
+void say_text(std::string_view text) {
+  say_to_terminal(escaped(without_passwords(with_flags(text))));
+}
 
 void say_to_terminal(std::string_view text) noexcept {
   bool ignored = false;

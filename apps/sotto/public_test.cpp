@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "sotto/data/sql/database_path.hpp"
+
 namespace sotto::app {
 namespace {
 
@@ -21,7 +23,16 @@ bool overlap(const fs::path& a, const fs::path& b) {
            !real.filename().string().starts_with("test");
   };
   std::error_code error;
-  return fs::equivalent(a, b, error) || inside(a, b) || inside(b, a);
+  return a == b || fs::equivalent(a, b, error) || inside(a, b) || inside(b, a);
+}
+
+tl::unexpected<Error> is_training(const std::string& tested, const std::string& trained) {
+  return fail(ErrorKind::kUsage,
+              fmt::format("--test {} is the training data, {}, or a part of it. Metrics on test "
+                          "rows are exact numbers that no charge covers, so the rows must be "
+                          "public: give other rows, or leave --test out.",
+                          tested,
+                          trained));
 }
 
 }  // namespace
@@ -30,15 +41,15 @@ Expected<void> check_test_is_not_training(const DataArguments& data,
                                           const std::string& training,
                                           const std::string& test) {
   if (test.empty()) return {};
+  if (is_database(training) && is_database(test)) {
+    SOTTO_ASSIGN(const DatabasePath trained, parse_database_path(training));
+    SOTTO_ASSIGN(const DatabasePath tested, parse_database_path(test));
+    // What other tables and queries have in common, nobody can tell without reading them.
+    return trained.same_rows(tested) ? is_training(test, training) : Expected<void>();
+  }
   for (const std::string& trained : data.files_of(training))
     for (const std::string& tested : data.files_of(test))
-      if (overlap(trained, tested))
-        return fail(ErrorKind::kUsage,
-                    fmt::format("--test {} is the training data, {}, or a part of it. Metrics on "
-                                "test rows are exact numbers that no charge covers, so the rows "
-                                "must be public: give other rows, or leave --test out.",
-                                tested,
-                                trained));
+      if (overlap(trained, tested)) return is_training(tested, trained);
   return {};
 }
 

@@ -15,9 +15,30 @@
 #include "sotto/data/io/input_file.hpp"
 #include "sotto/data/io/libsvm.hpp"
 #include "sotto/data/io/npy.hpp"
+#include "sotto/data/io/row_source.hpp"
+#include "sotto/data/sql/database_path.hpp"
 
 namespace sotto {
 namespace {
+
+/// Only formats that are read in one go come through a pipe, and a database has columns.
+Expected<void> check_can_be_source(const std::string& path, Format format) {
+  if (is_database(path)) {
+    SOTTO_TRY(parse_database_path(path));  // what is wrong with it is said first
+    if (format->has_schema) return {};
+    return fail(ErrorKind::kUsage,
+                fmt::format("{}: a database has columns, which a schema describes, but the format "
+                            "is {}. Leave ‘format’ out.",
+                            path,
+                            format->name));
+  }
+  if (path != "-" || format->in_one_go) return {};
+  return fail(
+      ErrorKind::kUsage,
+      fmt::format("standard input (-) is read as CSV or LIBSVM, but the format is {}. Write "
+                  "the rows to files first.",
+                  format->name));
+}
 
 /// "FEATURES,LABELS" in two.
 Expected<std::pair<std::string, std::string>> split_pair(const std::string& path) {
@@ -52,10 +73,11 @@ Expected<void> write_pair(const std::string& path, const Table& table) {
 Expected<Dataset> read_columns(const LoadOptions& options) {
   if (!options.has_schema())
     return fail(ErrorKind::kUsage,
-                fmt::format("{}: a CSV file needs a schema that declares its columns, their bounds "
+                fmt::format("{}: {} needs a schema that declares its columns, their bounds "
                             "and categories: taken from the rows they would leak. Give "
                             "‘schema FILE.toml’ (see docs/reference/schema.md).",
-                            options.path));
+                            options.path,
+                            is_database(options.path) ? "a database" : "a CSV file"));
   SOTTO_ASSIGN(const Schema schema, read_schema(options));
   return read_csv(options.path, schema, options);
 }
@@ -81,11 +103,13 @@ constexpr std::array kFormats = {
         .name = "libsvm",
         .read = [](const LoadOptions& options) { return read_libsvm(options.path, options); },
         .write = write_libsvm,
+        .in_one_go = true,
         .declares_dim = true,
         .labels_are_any = true},
     FormatInfo{.name = "csv",
                .read = read_columns,
                .is_named = [](const std::string& path) { return path.ends_with(".csv"); },
+               .in_one_go = true,
                .has_schema = true},
     FormatInfo{.name = "npy",
                .read = read_pair<read_npy>,
@@ -128,7 +152,7 @@ Expected<Format> parse_format(const std::string& name) {
 
 Format resolve_format(const LoadOptions& options) {
   if (options.format) return options.format;
-  if (options.has_schema())
+  if (options.has_schema() || is_database(options.path))
     return format_with([](const FormatInfo& info) { return info.has_schema; });
   std::string name = options.path;
   std::error_code error;
@@ -142,6 +166,12 @@ Format resolve_format(const LoadOptions& options) {
 }
 
 std::vector<std::string> data_files(const LoadOptions& options) {
+  if (is_database(options.path)) {
+    const auto database = parse_database_path(options.path);
+    if (!database || !database->is_file()) return {};
+    return {database->place};
+  }
+  if (options.path == "-") return {"/dev/stdin"};
   if (const Format format = resolve_format(options); format->files)
     if (auto files = format->files(options.path)) return *std::move(files);
   return {options.path};
@@ -154,6 +184,8 @@ Expected<Schema> read_schema(const LoadOptions& options) {
 
 Expected<Dataset> load_table(const LoadOptions& options) {
   const Format format = resolve_format(options);
+  if (!options.format) SOTTO_TRY(check_is_readable_here(options.path));
+  SOTTO_TRY(check_can_be_source(options.path, format));
   if (!format->has_schema && options.has_schema())
     return fail(
         ErrorKind::kUsage,
@@ -228,7 +260,8 @@ Expected<DataInfo> describe(const LoadOptions& options,
                             bool unsafe_diagnostics) {
   DataInfo info;
   info.path = options.path;
-  info.format = resolve_format(options)->name;
+  info.format = is_database(options.path) ? options.path.substr(0, options.path.find(':'))
+                                          : std::string(resolve_format(options)->name);
   info.units = public_n.value_or(data.table.units());
   info.units_declared = public_n.has_value();
   info.persons = data.table.has_units();
@@ -240,7 +273,8 @@ Expected<DataInfo> describe(const LoadOptions& options,
   if (!unsafe_diagnostics) return info;
   info.diagnostics = diagnose(data);
   std::error_code error;
-  if (!std::filesystem::is_directory(options.path, error)) {
+  if (!is_database(options.path) && options.path != "-" &&
+      !std::filesystem::is_directory(options.path, error)) {
     SOTTO_ASSIGN(const InputFile file,
                  InputFile::open(data_files(options).front(), true, options.limits));
     info.diagnostics->file_bytes = static_cast<std::int64_t>(file.file_size());

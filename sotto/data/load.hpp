@@ -39,6 +39,7 @@ struct FormatInfo {
   bool (*is_named)(const std::string& path) = nullptr;
   /// The files that a path means, where it may mean several; null: the one of that name.
   Expected<std::vector<std::string>> (*files)(const std::string& path) = nullptr;
+  bool in_one_go = false;       ///< from front to back, so that rows may come through a pipe
   bool has_schema = false;      ///< a schema declares its columns and classes
   bool declares_dim = false;    ///< its files don't say how many features they have
   bool labels_are_any = false;  ///< labels are numbers: no convention says which are classes

@@ -91,11 +91,6 @@ Expected<std::unique_ptr<RowBlocks>> open_rows(LoadOptions options) {
                 fmt::format("‘keep’ copies columns of a CSV file, but the format is {}. Leave it "
                             "out: the output's column 'row' numbers the rows.",
                             format->name));
-  if (options.path == "-")
-    return fail(ErrorKind::kUsage,
-                fmt::format("standard input (-) is read as CSV, but this model takes rows as {}. "
-                            "Write them to a file first.",
-                            format->name));
   SOTTO_ASSIGN(Dataset rows, load_table(options));
   return std::make_unique<OneBlock>(std::move(rows));
 }

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "sotto/data/io/null_field.hpp"
 #include "sotto/data/io/numbers.hpp"
 
 namespace sotto {
@@ -127,6 +128,7 @@ std::shared_ptr<const RowEncoder::Further> RowEncoder::further_of(const Schema::
 
 /// By spelling; kNone: of none.
 std::int32_t RowEncoder::find(const Column& column, std::string_view field) {
+  if (is_null_field(field)) return Spellings::kNone;
   const Further* further = column.further.get();
   if (further == nullptr) return column.lookup.find(field);
   if (further->prefix > 0) field = first_characters(field, further->prefix);
@@ -151,7 +153,8 @@ std::int32_t RowEncoder::value_by_range(const Column& column, std::string_view f
 }
 
 bool RowEncoder::is_missing(std::string_view field) const {
-  return (missing_sizes_ & size_bit(field)) != 0 && missing_.find(field) != Spellings::kNone;
+  return is_null_field(field) ||
+         ((missing_sizes_ & size_bit(field)) != 0 && missing_.find(field) != Spellings::kNone);
 }
 
 bool RowEncoder::lacks_label(const Column& column, std::span<const std::string_view> fields) const {

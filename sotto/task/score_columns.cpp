@@ -91,37 +91,36 @@ Expected<void> ScoreColumns::choose_class(const std::string& name, const Model& 
                           fmt::join(class_names_, ", ")));
 }
 
-std::vector<std::string> ScoreColumns::own_columns() const {
-  std::vector<std::string> names = {"prediction"};
+std::vector<OutputColumn> ScoreColumns::own_columns() const {
+  using Type = OutputColumn::Type;
+  std::vector<OutputColumn> columns = {{"prediction", kind_.classes ? Type::kText : Type::kReal}};
   if (kind_.classes && all_probabilities_)
-    for (const std::string& name : class_names_) names.push_back("probability of " + name);
+    for (const std::string& name : class_names_)
+      columns.push_back({"probability of " + name, Type::kReal});
   else if (kind_.classes)
-    names.emplace_back(kind_.probabilities ? "probability" : "score");
-  if (flags_) names.emplace_back("flagged");
-  return names;
+    columns.push_back({kind_.probabilities ? "probability" : "score", Type::kReal});
+  if (flags_) columns.push_back({"flagged", Type::kInteger});
+  return columns;
 }
 
-Expected<std::string> ScoreColumns::header(const std::vector<std::string>& kept) const {
-  const std::vector<std::string> own = own_columns();
-  std::vector<std::string> names = kept;
-  for (auto name = kept.begin(); name != kept.end(); ++name)
+Expected<std::vector<OutputColumn>> ScoreColumns::all(const std::vector<std::string>& kept) const {
+  std::vector<OutputColumn> columns;
+  for (auto name = kept.begin(); name != kept.end(); ++name) {
     if (std::find(kept.begin(), name, *name) != name)
       return fail(ErrorKind::kUsage, fmt::format("‘keep’ names '{}' twice.", *name));
-  if (kept.empty()) names.emplace_back("row");
-  for (const std::string& name : own) {
-    if (std::find(kept.begin(), kept.end(), name) != kept.end())
+    columns.push_back({*name, OutputColumn::Type::kText});
+  }
+  std::vector<OutputColumn> own = own_columns();
+  if (kept.empty()) columns.push_back({"row", OutputColumn::Type::kInteger});
+  for (OutputColumn& column : own) {
+    if (std::find(kept.begin(), kept.end(), column.name) != kept.end())
       return fail(ErrorKind::kUsage,
                   fmt::format("‘keep’ names '{}', which is a column of the predictions themselves. "
                               "Rename it in the file, or leave it out.",
-                              name));
-    names.push_back(name);
+                              column.name));
+    columns.push_back(std::move(column));
   }
-  std::string line;
-  for (std::size_t k = 0; k < names.size(); ++k) {
-    if (k > 0) line += ',';
-    append_csv_field(line, names[k]);
-  }
-  return line + '\n';
+  return columns;
 }
 
 void ScoreColumns::measure(std::span<const double> outputs, RowScore& score) const {

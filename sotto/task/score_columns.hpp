@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sotto/data/io/output_column.hpp"
 #include "sotto/task/family.hpp"
 #include "sotto/task/model_kind.hpp"
 
@@ -30,7 +31,7 @@ class ScoreColumns {
                                      const ScoreOptions& options);
 
   /// kUsage if a kept column has the name of another one.
-  Expected<std::string> header(const std::vector<std::string>& kept) const;
+  Expected<std::vector<OutputColumn>> all(const std::vector<std::string>& kept) const;
   void measure(std::span<const double> outputs, RowScore& score) const;
   /// Adds the fields from `prediction` on.
   void append(std::string& line, const RowScore& score) const;
@@ -40,7 +41,7 @@ class ScoreColumns {
   ScoreColumns(const Model& model, const Family& family, ModelKind kind)
       : family_(&family), loss_(model.loss), linear_(model.network.empty()), kind_(kind) {}
   Expected<void> choose_class(const std::string& name, const Model& model);
-  std::vector<std::string> own_columns() const;
+  std::vector<OutputColumn> own_columns() const;
 
   const Family* family_;
   LossSpec loss_;

@@ -218,9 +218,9 @@ Expected<Scored> score_rows(const Model& model,
                             const ScoreOptions& options,
                             OutputFile& output) {
   SOTTO_ASSIGN(const ScoreColumns columns, ScoreColumns::make(model, family, options));
-  SOTTO_ASSIGN(const std::string header, columns.header(rows.kept()));
+  SOTTO_ASSIGN(const auto written, columns.all(rows.kept()));
   SOTTO_ASSIGN(const auto one_per, place_of_one_per(options, rows.kept()));
-  output.write(header);
+  output.begin(written);
   LineWriter lines(columns, options, family.width(), one_per, output);
   MetricsSum metrics(family.width());
   const auto known = family.check_evaluation();

@@ -1,10 +1,12 @@
 #include "tests/neighbours/tables.hpp"
 
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include <array>
 #include <bit>
 #include <cstring>
+#include <sstream>
 
 #include "tests/support/array_files.hpp"
 
@@ -278,6 +280,40 @@ std::optional<Files> person_files(Unit unit) {
       {"d.csv", text}};
 }
 
+/// The bytes of a SQLite database with one table, `t`, of this CSV's rows. A question mark is NULL;
+/// numbers are numbers, in columns that are declared to have some.
+std::string sqlite_file(const std::string& columns, const std::string& csv) {
+  sqlite3* database = nullptr;
+  sqlite3_open(":memory:", &database);
+  std::string sql = "CREATE TABLE t (" + columns + ");";
+  std::istringstream lines(csv);
+  for (std::string line; std::getline(lines, line);) {
+    std::string values;
+    std::istringstream fields(line);
+    for (std::string field; std::getline(fields, field, ',');)
+      values += (values.empty() ? "" : ", ") + (field == "?" ? "NULL" : "'" + field + "'");
+    sql += "INSERT INTO t VALUES (" + values + ");";
+  }
+  sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr);
+  sqlite3_int64 size = 0;
+  unsigned char* bytes = sqlite3_serialize(database, "main", &size, 0);
+  std::string file(reinterpret_cast<char*>(bytes), static_cast<std::size_t>(size));
+  sqlite3_free(bytes);
+  sqlite3_close(database);
+  return file;
+}
+
+/// The same persons in a database, whose rows all have the same columns.
+std::optional<Files> database_files(Unit unit) {
+  if (unit == Unit::kTooWide) return {};
+  auto files = person_files(unit);
+  if (!files) return {};
+  (*files)["d.db"] =
+      sqlite_file("a REAL, b REAL, c REAL, d TEXT, l INTEGER, who TEXT", files->at("d.csv"));
+  files->erase("d.csv");
+  return files;
+}
+
 /// Pixels of the last unit's picture; empty where it makes no sense.
 std::optional<std::string> pixels_of(Unit unit, std::size_t size) {
   switch (unit) {
@@ -440,6 +476,13 @@ const std::vector<TableKind>& table_kinds() {
        {"--no-bias"},
        [](Unit unit) { return csv_files(unit, true); }},
       {"persons", "csv", "d.csv", false, {"--schema s.toml"}, {"--no-bias"}, person_files},
+      {"persons_database",
+       "csv",
+       "sqlite:d.db#t",
+       false,
+       {"--schema s.toml"},
+       {"--no-bias"},
+       database_files},
       {"persons_few_rows",
        "csv",
        "d.csv",

@@ -8,6 +8,7 @@
 
 #include "sotto/core/nearest.hpp"
 #include "sotto/data/io/csv_splitter.hpp"
+#include "sotto/data/io/null_field.hpp"
 
 namespace sotto {
 namespace {
@@ -17,8 +18,9 @@ constexpr const char* kFieldTooLong =
 constexpr const char* kBadQuote =
     "a quoted field must end in a quote before the next separator, on the same line";
 
-/// A line of separators is a row whose fields are all missing.
-bool is_row(std::string_view line, const Schema& schema) {
+/// A line of separators is a row whose fields are all missing. All lines of a database are rows.
+bool is_row(std::string_view line, const Schema& schema, CsvFields from) {
+  if (from == CsvFields::kRows) return true;
   if (!schema.comment.empty() && line.starts_with(schema.comment)) return false;
   const auto is_blank = [&](char c) { return (c == ' ' || c == '\t') && c != schema.separator; };
   return !std::all_of(line.begin(), line.end(), is_blank);
@@ -31,7 +33,7 @@ struct Header {
 };
 
 /// The file's first line that counts as a row. The next batch is then the one that it is in.
-Expected<Header> find_header(LineBatches& source, const Schema& schema) {
+Expected<Header> find_header(LineBatches& source, const Schema& schema, CsvFields from) {
   Header header;
   for (;;) {
     SOTTO_ASSIGN(const bool more, source.advance());
@@ -44,7 +46,7 @@ Expected<Header> find_header(LineBatches& source, const Schema& schema) {
       for_each_line(chunk, 1, source.longest_line(), [&](std::string_view line, std::int64_t) {
         if (!header.text.empty()) return;
         ++header.line;
-        if (header.line > schema.skip_lines && is_row(line, schema)) header.text = line;
+        if (header.line > schema.skip_lines && is_row(line, schema, from)) header.text = line;
       });
     if (header.text.empty()) continue;
     source.hold();
@@ -118,7 +120,8 @@ std::string remedy_for_missing(const Schema::Column& column,
 Expected<CsvColumns> match_columns(const std::vector<std::string>& names,
                                    const std::string& header,
                                    const Schema& schema,
-                                   ReadFor purpose) {
+                                   ReadFor purpose,
+                                   CsvFields from) {
   const auto bad = [&](const std::string& text) {
     return fail(ErrorKind::kBadData, fmt::format("{}: {}", header, text));
   };
@@ -130,13 +133,21 @@ Expected<CsvColumns> match_columns(const std::vector<std::string>& names,
       columns.fields.push_back(RowEncoder::kNoField);
       continue;
     }
+    if (place == names.end() && from == CsvFields::kRows)
+      return bad(
+          fmt::format("there is no column '{}', which the schema declares.{} Correct the "
+                      "name in the schema, or give a query that calls it so.",
+                      column.name,
+                      did_you_mean(column.name, names)));
     if (place == names.end())
       return bad(fmt::format("the header has no column '{}', which the schema declares{}. {}",
                              column.name,
                              place_of_nearest(column.name, names),
                              remedy_for_missing(column, names, schema, purpose)));
     if (std::find(place + 1, names.end(), column.name) != names.end())
-      return bad(fmt::format("the header names column '{}' twice.", column.name));
+      return bad(fmt::format("{} column '{}' twice.",
+                             from == CsvFields::kRows ? "there is the" : "the header names",
+                             column.name));
     columns.fields.push_back(static_cast<std::size_t>(place - names.begin()));
   }
   for (std::size_t k = 0; k < names.size(); ++k) {
@@ -144,6 +155,11 @@ Expected<CsvColumns> match_columns(const std::vector<std::string>& names,
           return column.name == names[k];
         }))
       continue;
+    if (purpose == ReadFor::kTraining && from == CsvFields::kRows)
+      return bad(
+          fmt::format("the schema does not declare the column '{}'. Declare it, with kind = "
+                      "\"ignore\" if it is not to be used, or give a query without it.",
+                      names[k]));
     // Not by name: if the file has no header after all, this line is somebody's row.
     if (purpose == ReadFor::kTraining)
       return bad(
@@ -205,11 +221,19 @@ Expected<void> check_label(const Schema& schema, LabelKind labels) {
                           remedy));
 }
 
-CsvSource::CsvSource(InputFile file, Schema schema, const ReadOptions& options)
+CsvSource::CsvSource(RowSource source, Schema schema, const ReadOptions& options)
     : schema_(std::move(schema)),
       options_(options),
-      lines_(std::move(file), options.limits.line_bytes),
-      feature_names_(schema_.feature_names()) {}
+      from_(source.database ? CsvFields::kRows : CsvFields::kFile),
+      binary_(std::move(source.binary)),
+      lines_(std::move(source.file), options.limits.line_bytes),
+      feature_names_(schema_.feature_names()) {
+  if (!source.database) return;
+  schema_.header = true;
+  schema_.separator = ',';
+  schema_.comment.clear();
+  schema_.skip_lines = 0;
+}
 
 Expected<std::unique_ptr<CsvSource>> CsvSource::open(const std::string& path,
                                                      Schema schema,
@@ -220,11 +244,8 @@ Expected<std::unique_ptr<CsvSource>> CsvSource::open(const std::string& path,
   if (!options.classes.empty())
     return fail(ErrorKind::kUsage,
                 "classes of a CSV file are declared in its schema, not as options.");
-  SOTTO_ASSIGN(InputFile file,
-               options.scoring() && path == "-"
-                   ? InputFile::standard_input(options.limits)
-                   : InputFile::open(path, options.misfits == Misfits::kNull, options.limits));
-  std::unique_ptr<CsvSource> source(new CsvSource(std::move(file), std::move(schema), options));
+  SOTTO_ASSIGN(RowSource rows, open_row_source(path, options));
+  std::unique_ptr<CsvSource> source(new CsvSource(std::move(rows), std::move(schema), options));
   SOTTO_TRY(source->find_columns());
   SOTTO_TRY(check_dim(options, source->dim(), path));
   source->make_format();
@@ -236,20 +257,26 @@ Expected<void> CsvSource::find_columns() {
   std::string place = lines_.path();
   format_.skip_lines = schema_.skip_lines;
   if (schema_.header) {
-    SOTTO_ASSIGN(const Header header, find_header(lines_, schema_));
+    SOTTO_ASSIGN(const Header header, find_header(lines_, schema_, from_));
     format_.first_line = header.batch_line;
     format_.skip_lines = header.line;
-    place = fmt::format("{}:{}:1", lines_.path(), header.line);
+    if (from_ == CsvFields::kFile) {
+      place = fmt::format("{}:{}:1", lines_.path(), header.line);
+    } else {  // the first row has the number 1
+      --format_.first_line;
+      --format_.skip_lines;
+    }
     constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
-    CsvSplitter splitter(schema_.separator, kAny, kAny);
+    CsvSplitter splitter(schema_.separator, kAny, kAny, from_);
     if (!splitter.split(header.text))
       return fail(ErrorKind::kBadData, fmt::format("{}: {}", place, kBadQuote));
     names.assign(splitter.fields().begin(), splitter.fields().end());
   } else {
     for (const auto& column : schema_.columns) names.push_back(column.name);
   }
-  SOTTO_ASSIGN(columns_, match_columns(names, place, schema_, options_.purpose));
+  SOTTO_ASSIGN(columns_, match_columns(names, place, schema_, options_.purpose, from_));
   SOTTO_TRY(find_kept(names, options_.keep, lines_.path(), columns_));
+  SOTTO_TRY(check_binary(names));
   wrong_width_ =
       fmt::format("{} {}",
                   options_.purpose != ReadFor::kTraining && schema_.header ? "the header has"
@@ -257,6 +284,22 @@ Expected<void> CsvSource::find_columns() {
                   columns_.count);
   if (options_.scoring() && !schema_.header)
     wrong_width_ += ". Leave the fields of what is not known empty, such as the label's";
+  return {};
+}
+
+Expected<void> CsvSource::check_binary(const std::vector<std::string>& names) const {
+  std::vector<std::size_t> used = columns_.kept;
+  for (std::size_t c = 0; c < schema_.columns.size(); ++c)
+    if (schema_.columns[c].kind != Schema::Kind::kIgnore) used.push_back(columns_.fields[c]);
+  for (const std::size_t field : used)
+    if (field < names.size() &&
+        std::find(binary_.begin(), binary_.end(), names[field]) != binary_.end())
+      return fail(ErrorKind::kBadData,
+                  fmt::format("{}: the column '{}' holds bytes (a blob), which are neither numbers "
+                              "nor texts. Leave it out, declare it with kind = \"ignore\", or turn "
+                              "it into a text in a query.",
+                              lines_.path(),
+                              names[field]));
   return {};
 }
 
@@ -303,7 +346,7 @@ void CsvSource::make_format() {
     ChunkCount count;
     for_each_line(chunk, 1, options_.limits.line_bytes, [&](std::string_view line, std::int64_t) {
       ++count.lines;
-      if (is_row(line, schema_)) ++count.rows;
+      if (is_row(line, schema_, from_)) ++count.rows;
     });
     count.entries = count.rows * row_entries;
     return count;
@@ -313,13 +356,13 @@ void CsvSource::make_format() {
                          std::int64_t first_line,
                          TableBuilder::Writer& writer,
                          Refusals& refusals) {
-    CsvSplitter splitter(schema_.separator, columns_.count + 1, options_.limits.field_bytes);
+    CsvSplitter splitter(schema_.separator, columns_.count + 1, options_.limits.field_bytes, from_);
     Extras* extras = extras_ == nullptr ? nullptr : &(*extras_)[k];
     for_each_line(chunk,
                   first_line,
                   options_.limits.line_bytes,
                   [&](std::string_view line, std::int64_t number) {
-                    if (is_row(line, schema_))
+                    if (is_row(line, schema_, from_))
                       parse_line(line, number, splitter, writer, refusals, extras);
                   });
   };
@@ -378,6 +421,8 @@ void CsvSource::parse_line(std::string_view line,
   if (!encoder_->has_label(fields)) ++extras->without_label;
   if (columns_.kept.empty()) return;
   for (const std::size_t k : columns_.kept) {
+    if (from_ == CsvFields::kRows && fields[k].empty() && !is_null_field(fields[k]))
+      extras->kept += "\"\"";  // a text, as a database will have it again
     append_csv_field(extras->kept, fields[k]);
     extras->kept += ',';
   }

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "sotto/data/dataset.hpp"
+#include "sotto/data/io/csv_splitter.hpp"
 #include "sotto/data/io/line_batches.hpp"
 #include "sotto/data/io/row_reader.hpp"
+#include "sotto/data/io/row_source.hpp"
 #include "sotto/data/row_encoder.hpp"
 #include "sotto/data/schema.hpp"
 
@@ -26,8 +28,8 @@ struct CsvColumns {
 /// kUsage, with a loss that fits, if labels of this kind can't be made of the schema's.
 Expected<void> check_label(const Schema& schema, LabelKind labels);
 
-/// A CSV file with its header read, before its first row: what those who read it whole and those
-/// who read it in blocks have in common.
+/// A CSV file, or a database's rows as CSV, with its header read, before its first row: what those
+/// who read it whole and those who read it in blocks have in common.
 class CsvSource {
  public:
   /// What a chunk's rows have beside their numbers.
@@ -37,7 +39,8 @@ class CsvSource {
     std::int64_t without_label = 0;  ///< rows
   };
 
-  /// `-` is standard input. Fails as read_csv does.
+  /// A database knows its columns by name, so that nothing under [file] but `missing` is meant for
+  /// it. `path`: see row_source.hpp. Fails as read_csv does.
   static Expected<std::unique_ptr<CsvSource>> open(const std::string& path,
                                                    Schema schema,
                                                    const ReadOptions& options);
@@ -56,13 +59,15 @@ class CsvSource {
   void collect(std::vector<Extras>& extras) { extras_ = &extras; }
 
  private:
-  CsvSource(InputFile file, Schema schema, const ReadOptions& options);
+  CsvSource(RowSource source, Schema schema, const ReadOptions& options);
   Expected<void> find_columns();
+  /// kBadData: a column that is used holds bytes.
+  Expected<void> check_binary(const std::vector<std::string>& names) const;
   void make_format();
   std::string hint_of_header(std::span<const std::string_view> fields) const;
   void parse_line(std::string_view line,
                   std::int64_t number,
-                  class CsvSplitter& splitter,
+                  CsvSplitter& splitter,
                   TableBuilder::Writer& writer,
                   Refusals& refusals,
                   Extras* extras) const;
@@ -73,6 +78,8 @@ class CsvSource {
 
   Schema schema_;
   ReadOptions options_;
+  CsvFields from_;
+  std::vector<std::string> binary_;  ///< columns of a database that can't be read
   LineBatches lines_;
   std::vector<std::string> feature_names_;
   CsvColumns columns_;

@@ -81,6 +81,20 @@ std::string_view trimmed_if_needed(const char* begin, const char* end) {
   return {begin, size};
 }
 
+/// From `start` on: of `\\` the second one stays, of `\n` a line break.
+void take_escapes_out(std::string& text, std::size_t start) {
+  std::size_t end = start;
+  for (std::size_t i = start; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '\\' && i + 1 < text.size()) {
+      c = text[++i];
+      if (c == 'n') c = '\n';
+    }
+    text[end++] = c;
+  }
+  text.resize(end);
+}
+
 }  // namespace
 
 bool CsvSplitter::split(std::string_view line) { return split_plain(line) || split_quoted(line); }
@@ -108,12 +122,12 @@ bool CsvSplitter::split_plain(std::string_view line) {
     make_room(count_ + kBlock + 1);
     for (; marks.separators != 0; marks.separators &= marks.separators - 1) {
       const char* end = line.data() + at + std::countr_zero(marks.separators);
-      if (!add(trimmed_if_needed(begin, end))) return true;
+      if (!add_plain(trimmed_if_needed(begin, end))) return true;
       begin = end + 1;
     }
   }
   make_room(count_ + 1);
-  add(trimmed_if_needed(begin, line.data() + line.size()));
+  add_plain(trimmed_if_needed(begin, line.data() + line.size()));
   return true;
 }
 
@@ -135,7 +149,7 @@ bool CsvSplitter::split_quoted(std::string_view line) {
       more = count_ < most_;
     } else {
       while (p != last && *p != separator_) ++p;
-      more = add(trimmed(begin, p));
+      more = add_plain(trimmed(begin, p));
     }
     if (p == last || !more) return true;
     begin = p + 1;
@@ -155,8 +169,10 @@ std::optional<std::size_t> CsvSplitter::add_quoted(std::string_view line, std::s
   }
   if (close == line.npos) return std::nullopt;
   std::string_view field = line.substr(i, close - i);
-  if (i > quote + 1) {
+  const bool has_escapes = rows_ && line.substr(quote, close - quote).find('\\') != line.npos;
+  if (i > quote + 1 || has_escapes) {
     unquoted_ += field;
+    if (has_escapes) take_escapes_out(unquoted_, start);
     field = std::string_view(unquoted_).substr(start);
   }
   const std::size_t end = std::min(line.find_first_not_of(blanks_, close + 1), line.size());

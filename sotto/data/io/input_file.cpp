@@ -42,7 +42,9 @@ struct InputFile::State {
   std::size_t size;
   std::int64_t unpacked = 0;
   std::int64_t most_unpacked = 0;
+  std::unique_ptr<ByteSource> made;  ///< in the place of a file
   bool is_stream = false;
+  bool any_content = false;
   std::size_t streamed = 0;
   bool gzip = false;
   bool member_ended = false;
@@ -78,8 +80,8 @@ Expected<InputFile> InputFile::open_as_it_is(const std::string& path) {
                 fmt::format("{}: is a directory. Give the path of a data file.", path));
   if (!S_ISREG(facts.st_mode))
     return fail(ErrorKind::kIo,
-                fmt::format("{}: is not a regular file, which can be read twice. Write what comes "
-                            "through it to a file first.",
+                fmt::format("{}: is not a regular file. Write what comes through it to a file "
+                            "first, or give it as standard input, which is called -.",
                             path));
   ::posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_SEQUENTIAL);
   return InputFile(
@@ -122,7 +124,14 @@ Expected<InputFile> InputFile::open(const std::string& path,
   return file;
 }
 
-Expected<InputFile> InputFile::standard_input(const InputLimits& limits) {
+InputFile InputFile::of(const std::string& path, std::unique_ptr<ByteSource> source) {
+  auto state =
+      std::make_unique<State>(path, OpenFile(), static_cast<std::size_t>(InputLimits::kFileBytes));
+  state->made = std::move(source);
+  return InputFile(std::move(state));
+}
+
+Expected<InputFile> InputFile::standard_input(const InputLimits& limits, bool any_content) {
   OpenFile file = another_standard_stream(STDIN_FILENO);
   if (file.descriptor() < 0)
     return fail(ErrorKind::kIo,
@@ -131,12 +140,13 @@ Expected<InputFile> InputFile::standard_input(const InputLimits& limits) {
   auto state = std::make_unique<State>(
       "standard input", std::move(file), static_cast<std::size_t>(limits.file_bytes));
   state->is_stream = true;
+  state->any_content = any_content;
   return InputFile(std::move(state));
 }
 
 /// Of a stream's next bytes, whose number and kind nothing told before.
 Expected<void> InputFile::State::check_stream(std::string_view bytes) {
-  if (streamed == 0 && bytes.starts_with(kGzipMagic))
+  if (streamed == 0 && !any_content && bytes.starts_with(kGzipMagic))
     return fail(ErrorKind::kBadData,
                 fmt::format("{}: it is packed (gzip). Unpack it before, for example with `zcat`, "
                             "or name the file, ending in .gz.",
@@ -209,6 +219,7 @@ Expected<std::size_t> InputFile::State::inflate_into(std::span<char> buffer) {
 }
 
 Expected<std::size_t> InputFile::read(std::span<char> buffer) {
+  if (state_->made) return state_->made->read(buffer);
   if (state_->gzip) return state_->inflate_into(buffer);
   return state_->read_raw(buffer.data(), buffer.size());
 }

@@ -10,6 +10,18 @@
 
 namespace sotto {
 
+/// Bytes that are made while they are read.
+class ByteSource {
+ public:
+  ByteSource() = default;
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+  virtual ~ByteSource() = default;
+
+  /// As InputFile::read.
+  virtual Expected<std::size_t> read(std::span<char> buffer) = 0;
+};
+
 /// A file read from front to back: gzip if its name ends in .gz, else plain. Its first bytes do not
 /// decide, since in a plain file they are the first row's.
 /// Failures: kIo for a missing file, a directory or a read error; kBadData for an empty file, for
@@ -22,7 +34,10 @@ class InputFile {
                                   bool any_content = false,
                                   const InputLimits& limits = {});
   /// Standard input, plain, which can be read once.
-  static Expected<InputFile> standard_input(const InputLimits& limits = {});
+  static Expected<InputFile> standard_input(const InputLimits& limits = {},
+                                            bool any_content = false);
+  /// What can be read once. `path` stands for it in messages.
+  static InputFile of(const std::string& path, std::unique_ptr<ByteSource> source);
   /// The bytes on the disk, whatever its name and content.
   static Expected<InputFile> open_as_it_is(const std::string& path);
   InputFile(InputFile&&) noexcept;
@@ -36,7 +51,7 @@ class InputFile {
 
   const std::string& path() const;
   bool compressed() const;
-  /// Bytes on disk; of standard input as many as it may have.
+  /// Bytes on disk; of what can be read once as many as it may have.
   std::size_t file_size() const;
 
  private:

@@ -10,6 +10,7 @@
 #include "sotto/core/parallel.hpp"
 #include "sotto/data/io/numbers.hpp"
 #include "sotto/data/io/row_reader.hpp"
+#include "sotto/data/io/row_source.hpp"
 
 namespace sotto {
 namespace {
@@ -199,9 +200,12 @@ Expected<Dataset> read_libsvm(const std::string& path, const ReadOptions& option
                 fmt::format("{}: the number of features must be declared. Taken from the rows it "
                             "would tell about them. Give ‘dim N’, for example ‘dim 123’.",
                             path));
-  SOTTO_ASSIGN(InputFile file,
-               InputFile::open(path, options.misfits == Misfits::kNull, options.limits));
-  LineBatches source(std::move(file), options.limits.line_bytes);
+  if (options.dim == 0 && path == "-")
+    return fail(ErrorKind::kUsage,
+                "standard input can't be read twice, which finding the number of features takes. "
+                "Give ‘dim N’, for example ‘dim 123’.");
+  SOTTO_ASSIGN(RowSource rows, open_row_source(path, options));
+  LineBatches source(std::move(rows.file), options.limits.line_bytes);
   Dataset data;
   std::int64_t dim = options.dim;
   if (dim == 0) {

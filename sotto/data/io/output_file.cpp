@@ -3,7 +3,11 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
+
+#include "sotto/data/io/csv_splitter.hpp"
+#include "sotto/data/sql/table_output.hpp"
 
 namespace sotto {
 namespace {
@@ -16,17 +20,19 @@ constexpr int kMemoryLevel = 8;
 
 struct OutputFile::State {
   explicit State(AtomicFile target) : file(std::move(target)) {}
+  explicit State(TableOutput target) : table(std::move(target)) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
     if (packs) deflateEnd(&stream);
   }
   void put(std::string_view bytes) {
-    if (result) result = file.write(bytes);
+    if (result) result = table ? table->write(bytes) : file->write(bytes);
   }
   void pack(std::string_view bytes, int flush);
 
-  AtomicFile file;
+  std::optional<AtomicFile> file;  // one of the two
+  std::optional<TableOutput> table;
   bool packs = false;
   z_stream stream{};
   std::vector<char> packed;
@@ -70,6 +76,21 @@ Expected<OutputFile> OutputFile::create(const std::string& path, StreamTargets s
   return OutputFile(std::move(state));
 }
 
+Expected<OutputFile> OutputFile::table(const std::string& path, bool overwrite) {
+  SOTTO_ASSIGN(TableOutput table, TableOutput::create(path, overwrite));
+  return OutputFile(std::make_unique<State>(std::move(table)));
+}
+
+void OutputFile::begin(const std::vector<OutputColumn>& columns) {
+  if (state_->table) return state_->table->begin(columns);
+  std::string header;
+  for (const OutputColumn& column : columns) {
+    if (!header.empty()) header += ',';
+    append_csv_field(header, column.name);
+  }
+  write(header + '\n');
+}
+
 void OutputFile::write(std::string_view bytes) {
   constexpr std::size_t kMost = 1U << 30;
   for (; !bytes.empty(); bytes.remove_prefix(std::min(kMost, bytes.size()))) {
@@ -84,7 +105,7 @@ void OutputFile::write(std::string_view bytes) {
 Expected<void> OutputFile::commit() {
   if (state_->packs) state_->pack({}, Z_FINISH);
   SOTTO_TRY(state_->result);
-  return state_->file.commit();
+  return state_->table ? state_->table->commit() : state_->file->commit();
 }
 
 Expected<void> refuse_units(const Table& table) {

@@ -3,9 +3,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/data/io/output_column.hpp"
 #include "sotto/data/table.hpp"
 
 namespace sotto {
@@ -18,10 +20,14 @@ class OutputFile {
   static Expected<OutputFile> create(const std::string& path,
                                      StreamTargets streams = StreamTargets::kRefused);
   static Expected<OutputFile> standard_output();
+  /// A table of a database instead, made at commit() (sql/table_output.hpp).
+  static Expected<OutputFile> table(const std::string& path, bool overwrite);
   OutputFile(OutputFile&&) noexcept;
   OutputFile& operator=(OutputFile&&) noexcept;
   ~OutputFile();
 
+  /// The first line, with the columns' names: what is written is CSV.
+  void begin(const std::vector<OutputColumn>& columns);
   /// A failure is remembered and reported by status() and commit().
   void write(std::string_view bytes);
   const Expected<void>& status() const;
