@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sotto/model/model_kind.hpp"
 #include "sotto/task/family.hpp"
-#include "sotto/task/model_kind.hpp"
 
 namespace sotto {
 
