@@ -19,8 +19,7 @@ class HeaderWriter {
   HeaderWriter(const Deployment& model, std::vector<Layer> layers, std::string name)
       : model_(model), layers_(std::move(layers)), name_(std::move(name)) {}
 
-  std::string comment(const std::string& statement,
-                      const std::map<std::string, std::string>& facts) const;
+  std::string comment(const std::string& statement, const std::vector<std::string>& facts) const;
   std::string code() const;
 
  private:
@@ -44,7 +43,7 @@ class HeaderWriter {
 };
 
 std::string HeaderWriter::comment(const std::string& statement,
-                                  const std::map<std::string, std::string>& facts) const {
+                                  const std::vector<std::string>& facts) const {
   std::string text = fmt::format("/* A model as C functions, written by `sotto export`. {}\n *\n",
                                  c_comment(statement));
   text +=
@@ -56,8 +55,7 @@ std::string HeaderWriter::comment(const std::string& statement,
           : " * A row is an array of the features that the model was trained on. Do not compile "
             "with -ffast-math.\n";
   text += " *\n";
-  for (const auto& [key, value] : facts)
-    text += fmt::format(" * {} {}\n", c_comment(key), c_comment(value));
+  for (const std::string& fact : facts) text += fmt::format(" * {}\n", c_comment(fact));
   return text + " */\n";
 }
 
@@ -252,7 +250,7 @@ std::string c_name(const std::string& name) { return deploy::c_identifier(name);
 Expected<std::string> to_c_header(const Model& model, const std::string& name) {
   SOTTO_ASSIGN(const deploy::Deployment deployment, deploy::deployment_of(model));
   SOTTO_ASSIGN(auto layers, deploy::layers_of(model, "Use ‘format onnx’."));
-  SOTTO_ASSIGN(const auto facts, statement_facts(model));
+  SOTTO_ASSIGN(const auto facts, deploy::fact_lines(model));
   const deploy::HeaderWriter writer(deployment, std::move(layers), c_name(name));
   return writer.comment(statement_text(model), facts) + writer.code();
 }

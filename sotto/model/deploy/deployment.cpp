@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "sotto/core/text.hpp"
 #include "sotto/data/schema.hpp"
+#include "sotto/model/statement.hpp"
 #include "sotto/objective/network/spec.hpp"
 
 namespace sotto::deploy {
@@ -134,6 +136,25 @@ Expected<std::vector<Layer>> layers_of(const Model& model, const std::string& in
   Layer layer{Layer::Kind::kLinear, features, 1, {w, w + features}, {}};
   if (model.bias) layer.biases = {w[features]};
   return std::vector<Layer>{std::move(layer)};
+}
+
+Expected<std::vector<std::string>> fact_lines(const Model& model) {
+  SOTTO_ASSIGN(const auto facts, statement_facts(model));
+  std::vector<std::string> lines;
+  for (const auto& [key, value] : facts) {
+    const bool is_json = value.starts_with('{') || value.starts_with('[');
+    std::string line = key + " ";
+    for (const char c : is_json ? escaped_json(value) : on_one_line(value)) {
+      if (is_json && c == '/')
+        line += "\\/";
+      else if (is_json && c == '?')
+        line += "\\u003f";
+      else
+        line += c;
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 std::string literal(double value) {

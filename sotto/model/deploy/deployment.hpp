@@ -48,6 +48,10 @@ Expected<std::vector<Layer>> layers_of(const Model& model, const std::string& in
 /// How C and SQL write a number: it reads back to the last bit, and is never a whole one.
 std::string literal(double value);
 
+/// statement_facts() for comments, a line each: JSON without characters that nobody sees, and
+/// without those that comments of C or SQL could end with.
+Expected<std::vector<std::string>> fact_lines(const Model& model);
+
 /// Rounded as tables store numbers.
 inline double in_single(double value) { return static_cast<double>(static_cast<float>(value)); }
 

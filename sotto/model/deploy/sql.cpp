@@ -248,14 +248,14 @@ Expected<std::string> to_sql(const Model& model, const SqlOptions& options) {
                 fmt::format("SQL has networks whose first layer is linear and whose others are "
                             "linear, relu, tanh or sigmoid. {}",
                             kInstead));
-  SOTTO_ASSIGN(const auto facts, statement_facts(model));
+  SOTTO_ASSIGN(const auto facts, fact_lines(model));
   std::string text = sql_comment("Written by `sotto export`. " + statement_text(model));
   text += sql_comment(
       "For SQLite (3.35 and later, with mathematical functions) and PostgreSQL (12 and later, with "
       "standard_conforming_strings on, as it is).");
   text += sql_comment(
       "A row that the model's schema does not allow gets NULL. NULL is a missing value.");
-  for (const auto& [key, value] : facts) text += sql_comment(key + " " + value);
+  for (const std::string& fact : facts) text += sql_comment(fact);
   SOTTO_ASSIGN(const std::string statement,
                SqlWriter(deployment, std::move(layers), options).write());
   if (!options.view.empty()) {
