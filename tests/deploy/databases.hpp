@@ -14,7 +14,7 @@ namespace sotto::testing {
 /// A database of the test's own that runs a text of statements and gives lines of tabs.
 struct SqlRunner {
   std::string name;
-  std::string why_not;  ///< it can't be had; empty: it is there
+  std::string why_not;  ///< why it is not here; empty: it is
   std::function<CommandResult(const std::string& statements)> run;
   /// A number with all its digits.
   std::function<std::string(const std::string& expression)> exact;

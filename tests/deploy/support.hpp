@@ -364,6 +364,10 @@ class DeployedModel {
     // Of a classifier without probabilities, the score.
     for (Answer& answer : answers)
       if (classes() && !which_.probabilities) answer.numbers.erase(answer.numbers.begin());
+    // Otherwise any program would be right.
+    EXPECT_FALSE(std::all_of(answers.begin(), answers.end(), [&](const Answer& answer) {
+      return answer.guess == answers.front().guess;
+    }));
     return answers;
   }
   /// In the same order and form as the answers: `linear` for linear models.
