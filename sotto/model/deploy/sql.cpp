@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::size_t kMostBytes = 1'000'000;  ///< of a statement, in SQLite as it is built
 constexpr std::size_t kMostNameBytes = 63;     ///< in PostgreSQL
+constexpr std::size_t kMostColumns = 1600;     ///< of a step, in PostgreSQL
+constexpr const char* kInsteadOfSql = "Use ‘format onnx’ or ‘format c’.";
 
 std::string hidden(std::int64_t k) { return fmt::format("h{}", k); }
 
@@ -221,6 +223,14 @@ Expected<std::string> SqlWriter::write() const {
     add_classes(steps);
   else
     add_number(steps);
+  if (steps.widest() > kMostColumns)
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("the statement would compute {} columns at once, and PostgreSQL takes at "
+                    "most {}. {}",
+                    steps.widest(),
+                    kMostColumns,
+                    kInsteadOfSql));
   return std::move(steps).text();
 }
 
@@ -231,15 +241,14 @@ namespace sotto {
 
 Expected<std::string> to_sql(const Model& model, const SqlOptions& options) {
   using namespace deploy;
-  constexpr const char* kInstead = "Use ‘format onnx’ or ‘format c’.";
   SOTTO_ASSIGN(const Deployment deployment, deployment_of(model));
   if (!deployment.encoding)
     return fail(
         ErrorKind::kUsage,
         fmt::format("the model has no schema: it takes numbers without names, and SQL would "
                     "not know its columns. {} Or train with ‘schema’.",
-                    kInstead));
-  SOTTO_ASSIGN(auto layers, layers_of(model, kInstead));
+                    kInsteadOfSql));
+  SOTTO_ASSIGN(auto layers, layers_of(model, kInsteadOfSql));
   if (layers.empty() || layers.front().kind != Layer::Kind::kLinear ||
       std::any_of(layers.begin(), layers.end(), [](const Layer& layer) {
         return layer.kind == Layer::Kind::kGelu;
@@ -247,7 +256,7 @@ Expected<std::string> to_sql(const Model& model, const SqlOptions& options) {
     return fail(ErrorKind::kUsage,
                 fmt::format("SQL has networks whose first layer is linear and whose others are "
                             "linear, relu, tanh or sigmoid. {}",
-                            kInstead));
+                            kInsteadOfSql));
   SOTTO_ASSIGN(const auto facts, fact_lines(model));
   std::string text = sql_comment("Written by `sotto export`. " + statement_text(model));
   text += sql_comment(
@@ -267,7 +276,7 @@ Expected<std::string> to_sql(const Model& model, const SqlOptions& options) {
                 fmt::format("the statement would have {} bytes, and SQLite takes at most {}. {}",
                             text.size(),
                             kMostBytes,
-                            kInstead));
+                            kInsteadOfSql));
   return text;
 }
 

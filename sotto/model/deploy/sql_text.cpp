@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sotto/core/text.hpp"
 
 namespace sotto::deploy {
@@ -66,6 +68,7 @@ void SqlSteps::end_step() {
   text_ +=
       fmt::format("{}{} AS MATERIALIZED (\n  {}\n)", steps_ == 1 ? "WITH " : ", ", name, select());
   from_ = name;
+  widest_ = std::max(widest_, columns_.size());
   columns_.clear();
 }
 

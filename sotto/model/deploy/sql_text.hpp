@@ -39,6 +39,8 @@ class SqlSteps {
   void end_step();
   /// With SELECT of the columns that were added since the last step.
   std::string text() &&;
+  /// Most columns of an ended step.
+  std::size_t widest() const { return widest_; }
 
  private:
   std::string select() const;
@@ -47,6 +49,7 @@ class SqlSteps {
   std::vector<std::string> columns_;
   std::string text_;
   int steps_ = 0;
+  std::size_t widest_ = 0;
 };
 
 }  // namespace sotto::deploy
