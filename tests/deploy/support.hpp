@@ -274,7 +274,7 @@ inline std::vector<DeployCase> deploy_cases() {
       {"mlp_number",
        kNumber,
        no_classes,
-       {"--method gd --model mlp:4 --loss squared"},
+       {"--method gd --model mlp:4 --loss squared --step-size 0.002"},
        false,
        true}};
 }
