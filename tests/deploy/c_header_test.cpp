@@ -73,7 +73,30 @@ TEST_P(CHeader, GivesWhatPredictGives) {
               deployed.classes());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CHeader, ::testing::Range<std::size_t>(0, 10), case_name);
+INSTANTIATE_TEST_SUITE_P(All,
+                         CHeader,
+                         ::testing::Range<std::size_t>(0, deploy_cases().size()),
+                         case_name);
+
+// A header that leaves out one rounding to float32, or one clamp, is another model.
+TEST(CHeaders, TheComparisonSeesABrokenTwin) {
+  if (!has_c_compiler()) GTEST_SKIP() << "there is no C compiler (cc)";
+  const DeployedModel deployed(deploy_cases()[0]);
+  ASSERT_EQ(sotto({"export", deployed.model(), deployed.file("risk.h")}).code, 0);
+  const std::string header = TempDir::read(deployed.file("risk.h"));
+  const std::string program = program_of(deployed, true);
+  const auto sound = answers_in(run_c(deployed.dir(), program), true);
+  for (const char* part : {"(double)(float)", "if (v > 120.0) v = 120.0;"}) {
+    std::string twin = header;
+    ASSERT_NE(twin.find(part), twin.npos);
+    deployed.dir().write("risk.h", twin.erase(twin.find(part), std::string(part).size()));
+    const auto broken = answers_in(run_c(deployed.dir(), program), true);
+    double largest = 0;
+    for (std::size_t i = 0; i < sound.size(); ++i)
+      largest = std::max(largest, std::abs(broken[i].numbers[1] / sound[i].numbers[1] - 1));
+    EXPECT_GT(largest, 1e-10) << part;
+  }
+}
 
 // What predict refuses has no answer.
 TEST(CHeaders, RowsThatDoNotFitHaveNoAnswer) {

@@ -76,7 +76,8 @@ TEST_P(Sql, GivesWhatPredictGives) {
 INSTANTIATE_TEST_SUITE_P(All,
                          Sql,
                          ::testing::Combine(::testing::Values("sqlite", "postgres"),
-                                            ::testing::Range<std::size_t>(0, 10)),
+                                            ::testing::Range<std::size_t>(0,
+                                                                          deploy_cases().size())),
                          [](const auto& which) {
                            return std::get<0>(which.param) + "_" +
                                   deploy_cases()[std::get<1>(which.param)].name;

@@ -269,6 +269,7 @@ inline std::vector<DeployCase> deploy_cases() {
       {"sigmoid", kTwoLabel, two_classes, {"--method gd --loss sigmoid"}, false, false},
       {"multinomial", kThree, three_classes, {"--method gd --loss multinomial"}, true, true},
       {"mlp", kThree, three_classes, {"--method gd --model mlp:7,5"}, true, true},
+      {"mlp_two", kTwoLabel, two_classes, {"--method gd --model mlp:5"}, true, true},
       {"squared", kNumber, no_classes, {"--method gd --loss squared"}, false, false},
       {"poisson", kNumber, no_classes, {"--method gd --loss poisson:50"}, false, false},
       {"mlp_number",
