@@ -9,6 +9,7 @@
 
 #include "data_options.hpp"
 #include "exit_codes.hpp"
+#include "name_list.hpp"
 #include "printer.hpp"
 #include "rows_for_model.hpp"
 #include "sotto/core/file.hpp"
@@ -62,16 +63,6 @@ struct PredictArguments {
     return output_path == "-" || named_descriptor(output_path) == STDOUT_FILENO;
   }
 };
-
-std::vector<std::string> names_in(const std::string& list) {
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin < list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    if (end > begin) names.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return names;
-}
 
 void print_scored(const PredictArguments& arguments, const Scored& scored) {
   if (arguments.json) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "sotto/core/check.hpp"
+#include "sotto/data/row_scale.hpp"
 #include "sotto/data/unit_names.hpp"
 #include "sotto/data/unit_order.hpp"
 
@@ -104,12 +105,8 @@ void TableBuilder::Writer::end_row(float label, std::string_view unit) {
   const double bound = options.row_norm;
   if (const double norm = std::sqrt(sum_squares_);
       bound > 0 &&
-      (norm > bound || norm_above(sum_squares_, table.dim_) > bound * (1 + kNormSlack))) {
-    // The slack keeps rounding to float (2^-24 relative) and the norm's own rounding up from
-    // lifting the norm above the bound.
-    const double slack = 0x1p-22 + static_cast<double>(table.dim_ + 4) * 0x1p-52;
-    scale_row(bound / norm * (1 - slack), entries);
-  }
+      (norm > bound || norm_above(sum_squares_, table.dim_) > bound * (1 + kNormSlack)))
+    scale_row(bound / norm * shrinking(table.dim_), entries);
   next_row(label, norm_above(sum_squares_, table.dim_), unit);
 }
 

@@ -7,7 +7,7 @@
 
 #include "sotto/model/coefficients.hpp"
 #include "sotto/model/evaluate.hpp"
-#include "sotto/task/model_kind.hpp"
+#include "sotto/model/model_kind.hpp"
 
 namespace sotto {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "sotto/data/io/output_column.hpp"
+#include "sotto/model/model_kind.hpp"
 #include "sotto/task/family.hpp"
-#include "sotto/task/model_kind.hpp"
 
 namespace sotto {
 

@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using Method = Recalibration::Method;
 
-double sigmoid(double score) { return 1 / (1 + std::exp(-score)); }
+double logistic(double score) { return 1 / (1 + std::exp(-score)); }
 
 struct Sample {
   std::vector<double> scores;
@@ -24,7 +24,7 @@ struct Sample {
   std::vector<double> units;
 };
 
-/// Scores whose probabilities are wrong: the true ones are sigmoid(slope · score + intercept).
+/// Scores whose probabilities are wrong: the true ones are logistic(slope · score + intercept).
 Sample miscalibrated(unsigned seed, int rows, double slope, double intercept) {
   std::mt19937 generator(seed);
   std::normal_distribution<double> normal;
@@ -32,7 +32,7 @@ Sample miscalibrated(unsigned seed, int rows, double slope, double intercept) {
   Sample s;
   for (int i = 0; i < rows; ++i) {
     s.scores.push_back(3 * normal(generator));
-    s.labels.push_back(uniform(generator) < sigmoid(slope * s.scores.back() + intercept) ? 1 : -1);
+    s.labels.push_back(uniform(generator) < logistic(slope * s.scores.back() + intercept) ? 1 : -1);
     s.units.push_back(1);
   }
   return s;
@@ -46,7 +46,7 @@ double mean(const std::vector<double>& values) {
 double residual(const Sample& s, const ScoreFit& fit, const std::vector<double>& factor) {
   std::vector<double> terms;
   for (std::size_t i = 0; i < s.scores.size(); ++i)
-    terms.push_back((sigmoid(fit.slope * s.scores[i] + fit.intercept * s.units[i]) -
+    terms.push_back((logistic(fit.slope * s.scores[i] + fit.intercept * s.units[i]) -
                      (s.labels[i] > 0 ? 1 : 0)) *
                     factor[i]);
   return mean(terms);
@@ -106,7 +106,7 @@ TEST(Recalibrate, RefusesWhatHasNoBestFit) {
   EXPECT_THAT(refusal(equal, Method::kPlatt), HasSubstr("all scores are equal"));
   const auto shifted = fit_scores(equal.scores, equal.labels, ones, Method::kIntercept);
   ASSERT_TRUE(shifted);
-  EXPECT_NEAR(sigmoid(2 + shifted->intercept), 0.75, 1e-12);
+  EXPECT_NEAR(logistic(2 + shifted->intercept), 0.75, 1e-12);
   EXPECT_THAT(refusal({{1, 2, 3, 4}, {-1, -1, 1, 1}, ones}, Method::kPlatt), HasSubstr("separate"));
   EXPECT_THAT(refusal({{1, 2, 2, 4}, {-1, -1, 1, 1}, ones}, Method::kPlatt), HasSubstr("separate"));
   EXPECT_THAT(refusal(miscalibrated(3, 300, -0.5, 0), Method::kPlatt),
@@ -157,7 +157,7 @@ TEST(Recalibrate, ALinearModelStaysOneAndPredictsWhatWasFitted) {
       EXPECT_NEAR(after[i],
                   model.recalibrated->slope * before[i] + model.recalibrated->intercept * unit,
                   1e-12);
-      const double error = sigmoid(after[i]) - (rows.labels()[i] > 0 ? 1 : 0);
+      const double error = logistic(after[i]) - (rows.labels()[i] > 0 ? 1 : 0);
       weighted += unit * error;
       plain += error;
     }
@@ -237,7 +237,7 @@ TEST(Recalibrate, ANetworksLastLayer) {
     ASSERT_TRUE(done) << done.error().message;
     double error = 0;
     const auto after = margins();
-    for (std::size_t i = 0; i < 80; ++i) error += sigmoid(after[i]) - (labels[i] > 0 ? 1 : 0);
+    for (std::size_t i = 0; i < 80; ++i) error += logistic(after[i]) - (labels[i] > 0 ? 1 : 0);
     EXPECT_NEAR(error / 80, 0, 1e-6) << "passes are in float32";
   }
 }

@@ -18,11 +18,13 @@ namespace sotto::onnx_file {
 struct Tensor {
   std::vector<std::int64_t> dims;  ///< not negative; their product is values.size()
   std::vector<double> values;
-  bool whole = false;  ///< the file says int32 or int64
+  bool whole = false;              ///< the file says int32 or int64
+  bool wide = false;               ///< written as float64
+  std::vector<std::string> texts;  ///< written instead of numbers, if there are any
 };
 using TensorPtr = std::shared_ptr<const Tensor>;
 
-enum class AttributeKind { kOther, kInt, kFloat, kText, kInts, kFloats, kTensor };
+enum class AttributeKind { kOther, kInt, kFloat, kText, kInts, kFloats, kTexts, kTensor };
 
 struct Attribute {
   std::string name;
@@ -32,6 +34,7 @@ struct Attribute {
   std::string text;
   std::vector<std::int64_t> integers;
   std::vector<double> numbers;
+  std::vector<std::string> texts;
   TensorPtr tensor;
 };
 
@@ -45,11 +48,17 @@ struct Node {
 
 constexpr std::int64_t kFree = -1;  ///< an extent that the file leaves open
 
+enum class PortType { kSingle, kDouble, kText, kOther };
+
 struct Port {
   std::string name;
   std::vector<std::int64_t> dims;
-  bool is_float = true;
+  PortType type = PortType::kSingle;
+  bool is_float() const { return type == PortType::kSingle || type == PortType::kDouble; }
 };
+
+/// The key among a file's metadata of what its inputs are, where they are the columns of a schema.
+inline constexpr const char* kColumnsKey = "sotto.columns";
 
 struct Graph {
   std::int64_t opset = 13;
@@ -65,7 +74,8 @@ struct Graph {
 /// or has constants whose sizes do not agree.
 Expected<Graph> parse(std::string_view bytes);
 
-/// The file of a graph; whole constants become int64, others float32.
+/// The file of a graph; whole constants become int64, texts strings, others float64 if they are
+/// wide and float32 if not.
 std::string serialize(const Graph& graph);
 
 /// The product of extents; -1 if one is negative or the product exceeds `most`.

@@ -43,13 +43,30 @@ Expected<OnnxNetwork> network_from_onnx(std::string_view bytes,
                                         const OnnxReading& reading = {});
 Expected<OnnxNetwork> load_onnx(const std::string& path, const OnnxReading& reading = {});
 
-/// The bytes of an ONNX file (opset 13, float32) that computes what the model's scores are: a
-/// network's last layer, or <w, x> of a linear model (with its intercept and row norm, if any).
-/// Input constants are part of it. The privacy statement, the method, the loss and the class names
-/// are in metadata_props under names that begin with `sotto.`. kBadData if the model's network and
-/// weights do not fit each other.
-Expected<std::string> to_onnx(const Model& model);
-Expected<void> save_onnx(const Model& model, const std::string& path);
+/// What an exported file takes.
+enum class OnnxInput {
+  kColumns,   ///< a tensor per column of the model's schema, if it has one
+  kFeatures,  ///< the encoded features, or pixels
+};
+
+/// The bytes of an ONNX file (opset 13).
+///
+/// Of columns: an input of shape (batch, 1) by the name of each that has features, strings or
+/// float64, where NaN is a missing value. Outputs are `scores`; of a classifier `class`, the
+/// class's name, and `probabilities`, if it has any; otherwise `prediction`. Numbers are float64
+/// and agree with predict to 1e-6. A row that the schema does not allow gets NaN and an empty name.
+/// kUsage names a column that the operators of ONNX can't encode.
+///
+/// Of features: float32, and `scores` are a network's last layer, or <w, x> of a linear model (with
+/// its intercept and row norm, if any). Input constants are part of it.
+///
+/// The privacy statement, the method, the loss and the class names are in metadata_props under
+/// names that begin with `sotto.`. kBadData if the model's network and weights do not fit each
+/// other.
+Expected<std::string> to_onnx(const Model& model, OnnxInput input = OnnxInput::kFeatures);
+Expected<void> save_onnx(const Model& model,
+                         const std::string& path,
+                         OnnxInput input = OnnxInput::kFeatures);
 
 /// Whether a path is meant as an ONNX file: it ends in .onnx.
 bool is_onnx_path(std::string_view path);

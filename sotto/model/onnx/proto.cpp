@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -15,7 +16,8 @@ namespace {
 
 constexpr std::int64_t kMostValues = std::int64_t{1} << 28;  ///< of one constant
 constexpr int kMostNodes = 100'000;
-constexpr int kIrVersion = 7;  ///< the one of opset 13
+constexpr int kIrVersion = 7;       ///< the one of opset 13
+constexpr int kClassicVersion = 2;  ///< of the operators for tables, ai.onnx.ml
 
 tl::unexpected<Error> bad(std::string text) { return fail(ErrorKind::kBadData, std::move(text)); }
 
@@ -135,8 +137,10 @@ Port read_port(const onnx::ValueInfoProto& proto) {
   Port port;
   port.name = proto.name();
   const auto& type = proto.type().tensor_type();
-  port.is_float =
-      type.elem_type() == onnx::TensorProto::FLOAT || type.elem_type() == onnx::TensorProto::DOUBLE;
+  port.type = type.elem_type() == onnx::TensorProto::FLOAT    ? PortType::kSingle
+              : type.elem_type() == onnx::TensorProto::DOUBLE ? PortType::kDouble
+              : type.elem_type() == onnx::TensorProto::STRING ? PortType::kText
+                                                              : PortType::kOther;
   for (const auto& each : type.shape().dim())
     port.dims.push_back(each.has_dim_value() ? each.dim_value() : kFree);
   return port;
@@ -145,6 +149,11 @@ Port read_port(const onnx::ValueInfoProto& proto) {
 void write_tensor(const std::string& name, const Tensor& tensor, onnx::TensorProto& proto) {
   proto.set_name(name);
   for (const std::int64_t extent : tensor.dims) proto.add_dims(extent);
+  if (!tensor.texts.empty()) {
+    proto.set_data_type(onnx::TensorProto::STRING);
+    for (const std::string& text : tensor.texts) proto.add_string_data(text);
+    return;
+  }
   std::string raw;
   const auto append = [&](auto number) {
     char bytes[sizeof(number)];
@@ -154,6 +163,9 @@ void write_tensor(const std::string& name, const Tensor& tensor, onnx::TensorPro
   if (tensor.whole) {
     proto.set_data_type(onnx::TensorProto::INT64);
     for (const double value : tensor.values) append(static_cast<std::int64_t>(value));
+  } else if (tensor.wide) {
+    proto.set_data_type(onnx::TensorProto::DOUBLE);
+    for (const double value : tensor.values) append(value);
   } else {
     proto.set_data_type(onnx::TensorProto::FLOAT);
     for (const double value : tensor.values) append(static_cast<float>(value));
@@ -176,6 +188,10 @@ void write_attribute(const Attribute& attribute, onnx::AttributeProto& proto) {
       proto.set_type(onnx::AttributeProto::INTS);
       for (const std::int64_t each : attribute.integers) proto.add_ints(each);
       break;
+    case AttributeKind::kTexts:
+      proto.set_type(onnx::AttributeProto::STRINGS);
+      for (const std::string& each : attribute.texts) proto.add_strings(each);
+      break;
     default:  // the writer makes no others
       break;
   }
@@ -184,7 +200,9 @@ void write_attribute(const Attribute& attribute, onnx::AttributeProto& proto) {
 void write_port(const Port& port, onnx::ValueInfoProto& proto) {
   proto.set_name(port.name);
   auto& type = *proto.mutable_type()->mutable_tensor_type();
-  type.set_elem_type(onnx::TensorProto::FLOAT);
+  type.set_elem_type(port.type == PortType::kText     ? onnx::TensorProto::STRING
+                     : port.type == PortType::kDouble ? onnx::TensorProto::DOUBLE
+                                                      : onnx::TensorProto::FLOAT);
   for (const std::int64_t extent : port.dims) {
     auto& dim = *type.mutable_shape()->add_dim();
     if (extent == kFree)
@@ -220,6 +238,12 @@ Expected<Graph> parse(std::string_view bytes) {
   if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !model.has_graph())
     return bad("it is not a complete ONNX file: cut short, or of another kind. Export it again.");
   Graph graph;
+  for (const auto& each : model.metadata_props()) graph.metadata[each.key()] = each.value();
+  if (graph.metadata.contains(kColumnsKey))
+    return bad(
+        "it was exported with the encoding of its schema's columns inside, for other programs to "
+        "run, and is no network to train. Take the model file that `train` wrote, or export it "
+        "with ‘raw’.");
   graph.opset = 0;
   for (const auto& each : model.opset_import())
     if (each.domain().empty() || each.domain() == "ai.onnx") graph.opset = each.version();
@@ -240,7 +264,6 @@ Expected<Graph> parse(std::string_view bytes) {
     SOTTO_ASSIGN(Node node, read_node(each));
     graph.nodes.push_back(std::move(node));
   }
-  for (const auto& each : model.metadata_props()) graph.metadata[each.key()] = each.value();
   graph.description = model.doc_string();
   return graph;
 }
@@ -254,6 +277,14 @@ std::string serialize(const Graph& graph) {
   auto& opset = *model.add_opset_import();
   opset.set_domain("");
   opset.set_version(graph.opset);
+  constexpr std::string_view kClassic = "ai.onnx.ml::";
+  if (std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
+        return node.op.starts_with(kClassic);
+      })) {
+    auto& classic = *model.add_opset_import();
+    classic.set_domain("ai.onnx.ml");
+    classic.set_version(kClassicVersion);
+  }
   for (const auto& [key, value] : graph.metadata) {
     auto& entry = *model.add_metadata_props();
     entry.set_key(key);
@@ -267,7 +298,9 @@ std::string serialize(const Graph& graph) {
     write_tensor(name, *tensor, *proto.add_initializer());
   for (const auto& node : graph.nodes) {
     auto& out = *proto.add_node();
-    out.set_op_type(node.op);
+    const bool classic = node.op.starts_with(kClassic);
+    if (classic) out.set_domain("ai.onnx.ml");
+    out.set_op_type(classic ? node.op.substr(kClassic.size()) : node.op);
     out.set_name(node.name);
     for (const auto& each : node.inputs) out.add_input(each);
     for (const auto& each : node.outputs) out.add_output(each);

@@ -205,7 +205,7 @@ Expected<void> Reader::read_input() {
   if (!port.dims.empty()) dims.assign(port.dims.begin() + 1, port.dims.end());
   const bool fixed = std::all_of(
       dims.begin(), dims.end(), [](std::int64_t d) { return d >= 1 && d <= kMostExtent; });
-  if (dims.empty() || dims.size() > 3 || !fixed || !port.is_float ||
+  if (dims.empty() || dims.size() > 3 || !fixed || !port.is_float() ||
       bounded_product(dims, kMostFeatures) < 1)
     return refuse(
         "its input must be float32 with a batch dimension first and fixed dimensions after it: "

@@ -1,4 +1,4 @@
-#include "sotto/task/model_kind.hpp"
+#include "sotto/model/model_kind.hpp"
 
 #include <fmt/format.h>
 

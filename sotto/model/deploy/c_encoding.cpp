@@ -1,0 +1,310 @@
+#include "sotto/model/deploy/c_encoding.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sotto/model/deploy/c_text.hpp"
+#include "sotto/model/deploy/deployment.hpp"
+
+namespace sotto::deploy {
+namespace {
+
+using Column = Encoding::Column;
+
+/// `sign` stands for the name: NAME where the code is fixed, and a character that no literal and no
+/// comment has where it holds names from a schema.
+std::string with_name(std::string code, std::string_view sign, const std::string& name) {
+  for (std::size_t at = code.find(sign); at != code.npos; at = code.find(sign, at + name.size()))
+    code.replace(at, sign.size(), name);
+  return code;
+}
+
+constexpr const char* kTexts = R"(
+typedef struct NAME_spelling {
+  const char *text;
+  int feature;
+} NAME_spelling;
+
+/* Which of the spellings the first `size` bytes are, or -1; `fold`: A to Z count as a to z. */
+static inline int NAME_find(const char *text, size_t size, int fold, const NAME_spelling *list,
+                            size_t count) {
+  size_t k, i;
+  for (k = 0; k < count; ++k) {
+    const char *other = list[k].text;
+    for (i = 0; i < size && other[i] != 0; ++i) {
+      char c = text[i];
+      if (fold && c >= 'A' && c <= 'Z') c = (char)(c - 'A' + 'a');
+      if (c != other[i]) break;
+    }
+    if (i == size && other[i] == 0) return list[k].feature;
+  }
+  return -1;
+}
+)";
+
+constexpr const char* kPrefix = R"(
+/* The bytes of the first characters (UTF-8) of a text. */
+static inline size_t NAME_prefix(const char *text, size_t characters) {
+  size_t bytes = 0;
+  for (; text[bytes] != 0; ++bytes)
+    if (((unsigned char)text[bytes] & 0xc0) != 0x80 && characters-- == 0) break;
+  return bytes;
+}
+)";
+
+constexpr const char* kNumbers = R"(
+/* The number that the first `size` bytes are, or NAN: digits, a point, an exponent. */
+static inline double NAME_number(const char *text, size_t size) {
+  size_t i = 0, digits = 0;
+  int negative = 0, down = 0, point = 0, power = 0, shift = 0;
+  double value = 0.0;
+  if (i < size && (text[i] == '+' || text[i] == '-')) negative = text[i++] == '-';
+  for (; i < size; ++i) {
+    if (text[i] == '.' && !point) {
+      point = 1;
+    } else if (text[i] >= '0' && text[i] <= '9') {
+      value = value * 10.0 + (text[i] - '0');
+      shift -= point;
+      ++digits;
+    } else {
+      break;
+    }
+  }
+  if (digits == 0) return NAN;
+  if (i < size && (text[i] == 'e' || text[i] == 'E')) {
+    size_t first;
+    if (++i < size && (text[i] == '+' || text[i] == '-')) down = text[i++] == '-';
+    for (first = i; i < size && text[i] >= '0' && text[i] <= '9'; ++i)
+      if (power < 10000) power = power * 10 + (text[i] - '0');
+    if (i == first) return NAN;
+  }
+  if (i != size) return NAN;
+  shift += down ? -power : power;
+  value = shift < 0 ? value / pow(10.0, -shift) : value * pow(10.0, shift);
+  return negative ? -value : value;
+}
+)";
+
+constexpr const char* kDates = R"(
+/* Days since 1970-01-01 of a date of this form, or NAN. */
+static inline double NAME_days(const char *text, const char *form) {
+  static const char parts[] = "YmdHMS";
+  static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  long value[6] = {0, 1, 1, 0, 0, 0};
+  long year, days, month;
+  int leap;
+  for (; *form != 0; ++form) {
+    if (*form == '%' && *++form != '%') {
+      const size_t part = (size_t)(strchr(parts, *form) - parts);
+      const int most = part == 0 ? 4 : 2;
+      int digits = 0;
+      value[part] = 0;
+      for (; digits < most && *text >= '0' && *text <= '9'; ++digits)
+        value[part] = value[part] * 10 + (*text++ - '0');
+      if (digits == 0 || (part == 0 && digits < most)) return NAN;
+    } else if (*text++ != *form) {
+      return NAN;
+    }
+  }
+  year = value[0];
+  leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+  if (*text != 0 || value[1] < 1 || value[1] > 12 || value[2] < 1) return NAN;
+  if (value[2] > lengths[value[1] - 1] + (leap && value[1] == 2)) return NAN;
+  if (value[3] > 23 || value[4] > 59 || value[5] > 59) return NAN;
+  days = 365 * year + (year + 3) / 4 - (year + 99) / 100 + (year + 399) / 400 - 719528;
+  for (month = 1; month < value[1]; ++month) days += lengths[month - 1] + (leap && month == 2);
+  days += value[2] - 1;
+  return (double)days + (double)((value[3] * 60 + value[4]) * 60 + value[5]) / 86400.0;
+}
+)";
+
+class Writer {
+ public:
+  Writer(const Encoding& encoding, const std::string& name) : encoding_(encoding), name_(name) {
+    for (const Column& column : encoding.columns) fields_.push_back(names_(column.name));
+  }
+
+  std::string structure() const;
+  std::string helpers() const;
+  std::string function() const;
+
+ private:
+  static bool takes_text(const Column& column) { return column.is_text() || !column.date.empty(); }
+  std::string table(const std::vector<Column::Spelling>& spellings) const;
+  std::string missing_table() const;
+  std::string number(const Column& column) const;
+  std::string present_number(const Column& column) const;
+  std::string flag(const Column& column) const;
+  std::string text(const Column& column) const;
+
+  const Encoding& encoding_;
+  const std::string& name_;
+  CNames names_;
+  std::vector<std::string> fields_;
+};
+
+std::string Writer::structure() const {
+  std::string code = "\ntypedef struct \1_row {\n";
+  for (std::size_t k = 0; k < fields_.size(); ++k) {
+    const Column& column = encoding_.columns[k];
+    code += fmt::format("  {}{}; /* {}{} */\n",
+                        takes_text(column) ? "const char *" : "double ",
+                        fields_[k],
+                        c_comment(column.name),
+                        column.form == Column::Form::kFlag ? ": 0 or 1"
+                        : !column.date.empty()             ? ": a date, " + c_comment(column.date)
+                                                           : "");
+  }
+  return code + "} \1_row;\n";
+}
+
+std::string Writer::helpers() const {
+  bool texts = false, prefix = false, numbers = false, dates = false;
+  for (const Column& column : encoding_.columns) {
+    texts = texts || takes_text(column);
+    prefix = prefix || column.prefix > 0;
+    numbers = numbers || !column.ranges.empty();
+    dates = dates || !column.date.empty();
+  }
+  return std::string(texts ? kTexts : "") + (prefix ? kPrefix : "") + (numbers ? kNumbers : "") +
+         (dates ? kDates : "");
+}
+
+std::string Writer::table(const std::vector<Column::Spelling>& spellings) const {
+  std::string code = "static const \1_spelling list[] = {";
+  for (std::size_t k = 0; k < spellings.size(); ++k)
+    code += fmt::format("{}\n        {{{}, {}}}",
+                        k > 0 ? "," : "",
+                        c_string(spellings[k].text),
+                        spellings[k].feature);
+  return code + "};\n";
+}
+
+std::string Writer::missing_table() const {
+  std::vector<Column::Spelling> spellings;
+  for (const std::string& each : encoding_.missing) spellings.push_back({each, 0});
+  return table(spellings);
+}
+
+std::string Writer::present_number(const Column& column) const {
+  std::string code;
+  if (std::isfinite(column.min))
+    code += fmt::format("    if (v < {0}) v = {0};\n", literal(column.min));
+  if (std::isfinite(column.max))
+    code += fmt::format("    if (v > {0}) v = {0};\n", literal(column.max));
+  if (column.form == Column::Form::kBins) {
+    for (std::size_t k = 0; k < column.edges.size(); ++k)
+      code += fmt::format("    {}if (v < {}) x[{}] = 1.0;\n",
+                          k > 0 ? "else " : "",
+                          literal(column.edges[k]),
+                          column.first + static_cast<std::int64_t>(k));
+    return code + fmt::format("    else x[{}] = 1.0;\n", column.first + std::ssize(column.edges));
+  }
+  const std::string min = literal(column.min);
+  const std::string max = literal(column.max);
+  if (!column.log1p)
+    return code + fmt::format("    x[{0}] = (double)(float)((v - ({1})) / (({2}) - ({1})));\n",
+                              column.first,
+                              min,
+                              max);
+  return code + fmt::format(
+                    "    v = (log1p(v) - log1p({0})) / (log1p({1}) - log1p({0}));\n"
+                    "    x[{2}] = (double)(float)(v < 0.0 ? 0.0 : v > 1.0 ? 1.0 : v);\n",
+                    min,
+                    max,
+                    column.first);
+}
+
+std::string Writer::number(const Column& column) const {
+  std::string code;
+  if (column.date.empty()) {
+    code += "    int missing = v != v";
+    for (const double each : encoding_.missing_numbers())
+      code += fmt::format(" || v == {}", literal(each));
+    code += ";\n";
+  } else {
+    code += "    " + missing_table() +
+            "    const int missing =\n"
+            "        t == NULL || \1_find(t, strlen(t), 0, list, sizeof list / sizeof *list) >= "
+            "0;\n" +
+            fmt::format("    double v = missing ? 0.0 : \1_days(t, {});\n", c_string(column.date));
+  }
+  code += "    if (missing) {\n";
+  if (column.refuses_missing) code += "      return 0;\n";
+  if (column.form == Column::Form::kNumber && column.when_missing != 0)
+    code +=
+        fmt::format("      x[{}] = {};\n", column.first, literal(in_single(column.when_missing)));
+  if (column.bin_of_missing != Encoding::kNone)
+    code += fmt::format("      x[{}] = 1.0;\n", column.bin_of_missing);
+  if (column.missing != Encoding::kNone)
+    code += fmt::format("      x[{}] = 1.0;\n", column.missing);
+  code += "    } else {\n    if (!(v >= -DBL_MAX && v <= DBL_MAX)) return 0;\n";
+  return code + present_number(column) + "    }\n";
+}
+
+std::string Writer::flag(const Column& column) const {
+  return fmt::format(
+      "    if (v == 1.0) {{\n      x[{0}] = 1.0;\n      if (++flags[{1}] > 1) return 0;\n"
+      "    }} else if (v != 0.0) {{\n      return 0;\n    }}\n",
+      column.first,
+      column.group);
+}
+
+std::string Writer::text(const Column& column) const {
+  std::string code = "    int at;\n    if (t == NULL) {\n" +
+                     fmt::format("      at = {};\n    }} else {{\n", column.absent_text());
+  code += column.prefix > 0
+              ? fmt::format("      const size_t size = \1_prefix(t, {});\n", column.prefix)
+              : "      const size_t size = strlen(t);\n";
+  code += "      " + table(column.spellings) +
+          fmt::format("      at = \1_find(t, size, {}, list, sizeof list / sizeof *list);\n",
+                      column.ignore_case ? 1 : 0);
+  code += "      if (at < 0) {\n      " + missing_table() +
+          fmt::format(
+              "      if (\1_find(t, strlen(t), 0, list, sizeof list / sizeof *list) >= 0)"
+              " {{\n        at = {};\n      }} else {{\n",
+              column.missing_text());
+  if (!column.ranges.empty()) code += "        const double v = \1_number(t, size);\n";
+  code += "        ";
+  for (const auto& range : column.ranges)
+    code += fmt::format("if (v >= {} && v <= {}) at = {};\n        else ",
+                        literal(range.low),
+                        literal(range.high),
+                        range.feature);
+  code += fmt::format("at = {};\n      }}\n      }}\n    }}\n", column.other);
+  return code + "    if (at >= 0) x[at] = 1.0;\n";
+}
+
+std::string Writer::function() const {
+  std::string code = fmt::format(
+      "\n/* The features of a row, as Sotto makes them; 0 if the row does not fit the schema. */\n"
+      "static inline int \1_encode(const \1_row *row, double x[{0}]) {{\n  int k;\n",
+      encoding_.features);
+  if (encoding_.groups > 0) code += fmt::format("  int flags[{}] = {{0}};\n", encoding_.groups);
+  code += fmt::format("  for (k = 0; k < {}; ++k) x[k] = 0.0;\n", encoding_.features);
+  for (std::size_t k = 0; k < fields_.size(); ++k) {
+    const Column& column = encoding_.columns[k];
+    code += fmt::format("  {{ /* {} */\n    {} = row->{};\n",
+                        c_comment(column.name),
+                        takes_text(column)                   ? "const char *t"
+                        : column.form == Column::Form::kFlag ? "const double v"
+                                                             : "double v",
+                        fields_[k]);
+    code += column.is_text()                     ? text(column)
+            : column.form == Column::Form::kFlag ? flag(column)
+                                                 : number(column);
+    code += "  }\n";
+  }
+  return code + "  return 1;\n}\n";
+}
+
+}  // namespace
+
+std::string c_encoding(const Encoding& encoding, const std::string& name) {
+  const Writer writer(encoding, name);
+  return with_name(writer.structure(), "\1", name) + with_name(writer.helpers(), "NAME", name) +
+         with_name(writer.function(), "\1", name);
+}
+
+}  // namespace sotto::deploy

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "sotto/core/error.hpp"
+#include "sotto/model/model.hpp"
+#include "sotto/model/onnx/graph.hpp"
+
+namespace sotto::onnx_file {
+
+/// From the columns of the model's schema to its answer: see to_onnx().
+Expected<Graph> columns_graph(const Model& model);
+
+}  // namespace sotto::onnx_file
