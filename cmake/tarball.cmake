@@ -1,22 +1,14 @@
 # Makes dist/NAME.tar.gz of BUILD, a build with SOTTO_STATIC, whose program is PROGRAM. Two runs make the same bytes: see
 # SOURCE_DATE_EPOCH. Call it by BUILD/tarball.cmake, which sets these, with -D DIST=FOLDER.
 cmake_minimum_required(VERSION 3.25)
-set(stage ${BUILD}/tarball)
-set(root ${stage}/${NAME})
-file(REMOVE_RECURSE ${stage})
-foreach(component program shell tarball)
-  execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --component ${component} --strip --prefix ${root}
-                  OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
-endforeach()
-
 # glibc's own libraries are the system's. Others are refused, unless they were named.
 set(glibc "^(libc|libm|libdl|libpthread|libresolv|librt|ld-linux[a-z0-9-]*)\\.so")
 file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${PROGRAM} RESOLVED_DEPENDENCIES_VAR found
      UNRESOLVED_DEPENDENCIES_VAR missing PRE_EXCLUDE_REGEXES ${glibc})
-execute_process(COMMAND readelf --dynamic --wide ${PROGRAM} OUTPUT_VARIABLE dynamic COMMAND_ERROR_IS_FATAL ANY)
-string(REGEX MATCHALL "Shared library: \\[[^]]*" needed "${dynamic}")
+execute_process(COMMAND objdump --private-headers ${PROGRAM} OUTPUT_VARIABLE headers COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "NEEDED +[^\n]+" needed "${headers}")
 foreach(library ${needed})
-  string(REGEX REPLACE ".*\\[" "" library "${library}")
+  string(REGEX REPLACE "NEEDED +" "" library "${library}")
   set(allowed ${BESIDE})
   list(TRANSFORM allowed REPLACE "(.+)" "^(\\1)\\\\.so")
   list(APPEND allowed ${glibc})
@@ -29,6 +21,14 @@ endforeach()
 if(missing)
   message(FATAL_ERROR "These libraries are not found: ${missing}")
 endif()
+
+set(stage ${BUILD}/tarball)
+set(root ${stage}/${NAME})
+file(REMOVE_RECURSE ${stage})
+foreach(component program shell tarball)
+  execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --component ${component} --strip --prefix ${root}
+                  OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
 foreach(library ${found})
   file(INSTALL ${library} DESTINATION ${root}/lib/sotto FOLLOW_SYMLINK_CHAIN)
 endforeach()

@@ -1,6 +1,6 @@
 """What the Debian packages hold, declare and do not reveal, without installing them.
 
-usage: deb_test.py --build FOLDER --work FOLDER --cpack CPACK
+usage: deb_test.py --build FOLDER --work FOLDER --cpack CPACK --cmake CMAKE
 Exit code 77: no tools of Debian here, nothing was tested.
 """
 
@@ -220,9 +220,18 @@ def twins(deb, work):
         yield name, Deb(path, work)
 
 
+def tarball_refuses(cmake, program, work):
+    """The program of the .deb, with all its libraries elsewhere, is no program for a tarball."""
+    config = work / "tarball.cmake"
+    config.write_text(f"set(PROGRAM {program})\nset(BUILD {work}/none)\nset(NAME none)\nset(BESIDE libfmt)\n"
+                      f"include({SOURCE}/cmake/tarball.cmake)\n")
+    answer = subprocess.run([cmake, "-D", f"DIST={work}/none", "-P", str(config)], capture_output=True, text=True)
+    return answer.returncode != 0 and re.search(r"The program needs lib(?!fmt|c\.|m\.)\S+\.so", answer.stderr)
+
+
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("build", "work", "cpack"):
+    for name in ("build", "work", "cpack", "cmake"):
         parser.add_argument(f"--{name}", required=True)
     a = parser.parse_args()
     for tool in ("dpkg-deb", "dpkg-shlibdeps", "readelf", "ldd", "file"):
@@ -261,6 +270,8 @@ def main():
                 if not [*twin.problems(files, version), *further(twin)]:
                     failed.append(f"a package with {what} passes")
                 shutil.rmtree(twin.root)
+    if not tarball_refuses(a.cmake, program, work):
+        failed.append("a tarball is made of a program that needs libraries")
     print("\n".join(failed) or "both packages are as they should be")
     return 1 if failed else 0
 
