@@ -3,7 +3,7 @@
 # (OpenSSL, zlib, Protobuf). The others are compiled with the program: fmt and toml++ from their headers, and ONNX's
 # messages from their schema, since Debian has ONNX as a shared library alone.
 #
-# A library that can't be had as an archive is linked as it is found. If SOTTO_BESIDE names it, the tarball brings it
+# A library of which Debian has no archive is linked as it is found. If SOTTO_BESIDE names it, the tarball brings it
 # along in lib/sotto, with all that it needs in turn; if not, cmake/tarball.cmake stops.
 set(SOTTO_BESIDE "" CACHE STRING "Shared libraries that the tarball may bring along: a list of names, as libpq")
 set(SOTTO_FMT fmt::fmt)
