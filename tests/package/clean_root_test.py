@@ -18,7 +18,7 @@ import urllib.request
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 NOT_THERE = "is not installed"  # what Sotto says of a program that it can't start
-ONLY_GLIBC = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2", "linux-vdso.so.1"}
+ONLY_GLIBC = {"libc.so.6", "libm.so.6", "libresolv.so.2", "ld-linux-x86-64.so.2", "linux-vdso.so.1"}
 
 
 class Skipped(Exception):
@@ -166,7 +166,8 @@ def test_deb(root, deb, version):
 
 def test_tarball(root, tarball, version):
     # No program that is run here needs these, and neither must Sotto.
-    for pattern in ("libstdc++", "libgcc_s", "libz.", "libssl", "libcrypto", "libfmt", "libonnx", "libprotobuf", "libtoml"):
+    for pattern in ("libstdc++", "libgcc_s", "libz.", "libssl", "libcrypto", "libfmt", "libonnx", "libprotobuf", "libtoml",
+                    "libgnutls", "libnettle", "libgmp", "libpq", "libsqlite3"):
         for library in root.folder.glob(f"usr/lib/**/{pattern}*"):
             library.unlink()
     root.make_home()
