@@ -3,6 +3,9 @@
 set(SOTTO_PRECOMPILED <algorithm> <cmath> <functional> <map> <optional> <string> <vector> <Eigen/Core> <fmt/format.h>
                       <tl/expected.hpp>)
 
+# __FILE__, which SOTTO_CHECK shows, as a path inside the sources: no package names the folder where it was built.
+set(SOTTO_OWN_PATHS -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+
 # sotto_module(NAME [HOT] [DEPENDS module...] [LINK library...] [PRIVATE library...])
 #   The library sotto_NAME from every .cpp below sotto/NAME. Files named *_kernels.cpp are left to
 #   sotto_kernels. HOT: where a run spends its time; a release compiles it with -O3, the others with -O2.
@@ -18,6 +21,7 @@ function(sotto_module name)
                          $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   set_target_properties(sotto_${name} PROPERTIES UNITY_BUILD ${SOTTO_UNITY})
   target_compile_features(sotto_${name} PUBLIC cxx_std_20)
+  target_compile_options(sotto_${name} PRIVATE ${SOTTO_OWN_PATHS})
   list(TRANSFORM ARG_DEPENDS PREPEND sotto_)
   target_link_libraries(sotto_${name} PUBLIC ${ARG_DEPENDS} ${ARG_LINK})
   target_link_libraries(sotto_${name} PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:sotto_flags>)
@@ -50,7 +54,7 @@ function(sotto_kernels module file)
     target_include_directories(sotto_${name}_${variant} PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_definitions(sotto_${name}_${variant} PRIVATE SOTTO_KERNEL_ARCH=${variant})
     target_link_libraries(sotto_${name}_${variant} PRIVATE sotto_flags)
-    target_compile_options(sotto_${name}_${variant} PRIVATE -O3)
+    target_compile_options(sotto_${name}_${variant} PRIVATE -O3 ${SOTTO_OWN_PATHS})
     if(variant STREQUAL x86_64_v3)
       target_compile_options(sotto_${name}_${variant} PRIVATE -march=x86-64-v3)
     endif()
