@@ -213,8 +213,10 @@ Action add_data(Verb& app) {
       .required();
   check_verb->add_option("--show", a->shown, "how many are listed; all are counted").show_default();
   a->data
-      .add_rows(
-          *info_verb, "FILE", a->path, "LIBSVM, CSV with --schema, or a pair X.npy,y.npy; also .gz")
+      .add_rows(*info_verb,
+                "FILE",
+                a->path,
+                "LIBSVM, CSV or sqlite:FILE#TABLE with --schema, or a pair X.npy,y.npy; also .gz")
       .required();
   info_verb->add_option(
       "--public-n", a->public_n, "add-remove: show this declared number instead of the true one");

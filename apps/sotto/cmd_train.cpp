@@ -251,7 +251,8 @@ Action add_train(Verb& app) {
       *verb,
       "DATA",
       a->data_path,
-      "training data: LIBSVM, CSV with --schema, FEATURES.npy,LABELS.npy, IDX or CIFAR; also .gz");
+      "training data: LIBSVM, CSV with --schema, FEATURES.npy,LABELS.npy, IDX or CIFAR; also .gz; "
+      "- is standard input, sqlite:FILE#TABLE and postgresql://…#TABLE are databases");
   verb->add_output("MODEL", a->model_path, "model file to write (JSON)");
   verb->writes("the journal", [a = a.get()]() -> std::vector<std::string> {
     if (a->model_path.empty()) return {};
