@@ -11,7 +11,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kCompile = "cc -std=c99 -Wall -Wextra -Werror -pedantic -O1 -o ";
+constexpr const char* kCompile =
+    "cc -std=c99 -Wall -Wextra -Wshadow -Wconversion -Werror -pedantic -O1 -o ";
 
 bool has_c_compiler() { return std::system("cc --version >/dev/null 2>&1") == 0; }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sotto/model/deploy/c_text.hpp"
@@ -119,6 +120,21 @@ static inline double NAME_days(const char *text, const char *form) {
 }
 )";
 
+/// Lines with two more blanks before them.
+std::string deeper(const std::string& lines) {
+  std::string result;
+  for (std::size_t begin = 0; begin < lines.size();) {
+    const std::size_t end = lines.find('\n', begin) + 1;
+    result += "  " + lines.substr(begin, end - begin);
+    begin = end;
+  }
+  return result;
+}
+
+/// Of a field t of the row.
+constexpr const char* kIsMissing =
+    "\1_find(t, strlen(t), 0, missing_texts, sizeof missing_texts / sizeof *missing_texts) >= 0";
+
 class Writer {
  public:
   Writer(const Encoding& encoding, const std::string& name) : encoding_(encoding), name_(name) {
@@ -131,7 +147,7 @@ class Writer {
 
  private:
   static bool takes_text(const Column& column) { return column.is_text() || !column.date.empty(); }
-  std::string table(const std::vector<Column::Spelling>& spellings) const;
+  std::string table(const char* name, const std::vector<Column::Spelling>& spellings) const;
   std::string missing_table() const;
   std::string number(const Column& column) const;
   std::string present_number(const Column& column) const;
@@ -171,8 +187,8 @@ std::string Writer::helpers() const {
          (dates ? kDates : "");
 }
 
-std::string Writer::table(const std::vector<Column::Spelling>& spellings) const {
-  std::string code = "static const \1_spelling list[] = {";
+std::string Writer::table(const char* name, const std::vector<Column::Spelling>& spellings) const {
+  std::string code = fmt::format("static const \1_spelling {}[] = {{", name);
   for (std::size_t k = 0; k < spellings.size(); ++k)
     code += fmt::format("{}\n        {{{}, {}}}",
                         k > 0 ? "," : "",
@@ -184,7 +200,7 @@ std::string Writer::table(const std::vector<Column::Spelling>& spellings) const 
 std::string Writer::missing_table() const {
   std::vector<Column::Spelling> spellings;
   for (const std::string& each : encoding_.missing) spellings.push_back({each, 0});
-  return table(spellings);
+  return table("missing_texts", spellings);
 }
 
 std::string Writer::present_number(const Column& column) const {
@@ -218,29 +234,25 @@ std::string Writer::present_number(const Column& column) const {
 
 std::string Writer::number(const Column& column) const {
   std::string code;
+  std::string missing = "missing";
   if (column.date.empty()) {
-    code += "    int missing = v != v";
+    missing = "v != v";
     for (const double each : encoding_.missing_numbers())
-      code += fmt::format(" || v == {}", literal(each));
-    code += ";\n";
+      missing += fmt::format(" || v == {}", literal(each));
   } else {
-    code += "    " + missing_table() +
-            "    const int missing =\n"
-            "        t == NULL || \1_find(t, strlen(t), 0, list, sizeof list / sizeof *list) >= "
-            "0;\n" +
+    code += fmt::format("    const int missing = t == NULL || {};\n", kIsMissing) +
             fmt::format("    double v = missing ? 0.0 : \1_days(t, {});\n", c_string(column.date));
   }
-  code += "    if (missing) {\n";
-  if (column.refuses_missing) code += "      return 0;\n";
+  const std::string present =
+      "    if (!(v >= -DBL_MAX && v <= DBL_MAX)) return 0;\n" + present_number(column);
+  if (column.refuses_missing) return code + "    if (" + missing + ") return 0;\n" + present;
+  code += "    if (" + missing + ") {\n";
   if (column.form == Column::Form::kNumber && column.when_missing != 0)
     code +=
         fmt::format("      x[{}] = {};\n", column.first, literal(in_single(column.when_missing)));
-  if (column.bin_of_missing != Encoding::kNone)
-    code += fmt::format("      x[{}] = 1.0;\n", column.bin_of_missing);
-  if (column.missing != Encoding::kNone)
-    code += fmt::format("      x[{}] = 1.0;\n", column.missing);
-  code += "    } else {\n    if (!(v >= -DBL_MAX && v <= DBL_MAX)) return 0;\n";
-  return code + present_number(column) + "    }\n";
+  for (const std::int64_t feature : {column.bin_of_missing, column.missing})
+    if (feature != Encoding::kNone) code += fmt::format("      x[{}] = 1.0;\n", feature);
+  return code + "    } else {\n" + deeper(present) + "    }\n";
 }
 
 std::string Writer::flag(const Column& column) const {
@@ -257,14 +269,13 @@ std::string Writer::text(const Column& column) const {
   code += column.prefix > 0
               ? fmt::format("      const size_t size = \1_prefix(t, {});\n", column.prefix)
               : "      const size_t size = strlen(t);\n";
-  code += "      " + table(column.spellings) +
+  code += "      " + table("list", column.spellings) +
           fmt::format("      at = \1_find(t, size, {}, list, sizeof list / sizeof *list);\n",
                       column.ignore_case ? 1 : 0);
-  code += "      if (at < 0) {\n      " + missing_table() +
-          fmt::format(
-              "      if (\1_find(t, strlen(t), 0, list, sizeof list / sizeof *list) >= 0)"
-              " {{\n        at = {};\n      }} else {{\n",
-              column.missing_text());
+  code +=
+      fmt::format("      if (at < 0 && {}) {{\n        at = {};\n      }} else if (at < 0) {{\n",
+                  kIsMissing,
+                  column.missing_text());
   if (!column.ranges.empty()) code += "        const double v = \1_number(t, size);\n";
   code += "        ";
   for (const auto& range : column.ranges)
@@ -272,7 +283,7 @@ std::string Writer::text(const Column& column) const {
                         literal(range.low),
                         literal(range.high),
                         range.feature);
-  code += fmt::format("at = {};\n      }}\n      }}\n    }}\n", column.other);
+  code += fmt::format("at = {};\n      }}\n    }}\n", column.other);
   return code + "    if (at >= 0) x[at] = 1.0;\n";
 }
 
@@ -281,6 +292,8 @@ std::string Writer::function() const {
       "\n/* The features of a row, as Sotto makes them; 0 if the row does not fit the schema. */\n"
       "static inline int \1_encode(const \1_row *row, double x[{0}]) {{\n  int k;\n",
       encoding_.features);
+  if (std::any_of(encoding_.columns.begin(), encoding_.columns.end(), takes_text))
+    code += "  " + missing_table();
   if (encoding_.groups > 0) code += fmt::format("  int flags[{}] = {{0}};\n", encoding_.groups);
   code += fmt::format("  for (k = 0; k < {}; ++k) x[k] = 0.0;\n", encoding_.features);
   for (std::size_t k = 0; k < fields_.size(); ++k) {
