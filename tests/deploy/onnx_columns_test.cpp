@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "sotto/model/onnx/columns.hpp"
 #include "sotto/model/onnx/onnx.hpp"
 #include "tests/deploy/onnxruntime.hpp"
 #include "tests/deploy/support.hpp"
@@ -75,6 +76,63 @@ TEST(OnnxRows, ThatDoNotFitHaveNoAnswer) {
       EXPECT_EQ(answers[i].find("nan") != std::string::npos, i == 2 || i == 3 || i >= 5)
           << which << ": " << answers[i];
   }
+}
+
+TEST(OnnxRows, EveryFormOfColumnIsEncodedOrRefusedByName) {
+  for (const bool with_date : {false, true}) {
+    Model model;
+    deploy::Deployment deployment;
+    deployment.encoding = every_form(with_date);
+    const auto refused = onnx_file::columns_graph(model, deployment);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("the column 'code'"));
+  }
+  if (onnxruntime_python().empty()) GTEST_SKIP() << kNoOnnxruntime;
+  Model model;
+  deploy::Deployment deployment;
+  deployment.encoding = every_form(/*with_date=*/false, /*with_code=*/false);
+  const Encoding& encoding = *deployment.encoding;
+  deployment.features = encoding.features;
+  deployment.kind = {"squared", false, false};
+  deployment.loss.kind = LossKind::kSquared;
+  model.w.resize(encoding.features);
+  for (Eigen::Index k = 0; k < model.w.size(); ++k) model.w[k] = std::ldexp(1, static_cast<int>(k));
+  onnx_file::Graph graph = onnx_file::columns_graph(model, deployment).value();
+  graph.opset = 13;
+  const TempDir dir;
+  const std::string file = dir.write("forms.onnx", onnx_file::serialize(graph));
+  const auto choices = form_fields();
+  std::mt19937 random(5);
+  auto rows = nlohmann::json::array();
+  std::vector<double> expected;
+  for (int i = 0; i < 400; ++i) {
+    std::vector<Field> fields;
+    auto row = nlohmann::json::array();
+    for (std::size_t j = 0; j < encoding.columns.size(); ++j) {
+      const Field& field = choices[j][random() % choices[j].size()];
+      fields.push_back(field);
+      if (const auto number = field ? plain_number(*field) : std::nullopt)
+        row.push_back(*number);
+      else
+        row.push_back(nullptr);
+    }
+    rows.push_back(row);
+    const auto x = reference_features(encoding, fields);
+    expected.push_back(x ? 0 : NAN);
+    for (std::size_t k = 0; x && k < x->size(); ++k)
+      expected.back() += (*x)[k] * model.w[static_cast<Eigen::Index>(k)];
+  }
+  const std::string data = dir.write("rows.json", rows.dump());
+  const std::string names = dir.write("names.json", R"(["log", "bins", "filled"])");
+  const auto run = in_a_shell([&](const std::string& to) {
+    return onnxruntime_python() + " " SOTTO_SOURCE_DIR "/tests/deploy/onnx_columns.py " +
+           in_quotes(file) + " " + in_quotes(data) + " " + in_quotes(names) + to;
+  });
+  ASSERT_EQ(run.code, 0) << run.err.substr(0, 3000);
+  const auto found = answers_in(run.out, false);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i)
+    ASSERT_NEAR(found[i].numbers[0], expected[i], 1e-9 * std::abs(expected[i])) << i;
 }
 
 TEST(OnnxRows, AFileWithColumnsIsNoNetworkToTrain) {

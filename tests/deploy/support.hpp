@@ -281,7 +281,7 @@ inline std::vector<DeployCase> deploy_cases() {
 }
 
 /// What the schema's newer keys mean, whether or not they can be read yet.
-inline Encoding every_form(bool with_date) {
+inline Encoding every_form(bool with_date, bool with_code = true) {
   Schema schema;
   schema.missing = {"?", "-1"};
   const auto column = [&](const char* name, Schema::Kind kind, double min, double max) {
@@ -310,7 +310,8 @@ inline Encoding every_form(bool with_date) {
   code.prefix = 3;
   code.ranges = {{1, 250, 259.5}, {2, -5, 10}, {0, 5, 300}};
   code.other = code.missing_indicator = true;
-  schema.columns = {log, bins, filled, code};
+  schema.columns = {log, bins, filled};
+  if (with_code) schema.columns.push_back(code);
   if (with_date) schema.columns.push_back(date);
   return encoding_of(schema);
 }

@@ -363,6 +363,10 @@ Expected<Graph> ColumnsWriter::write() && {
 
 Expected<Graph> columns_graph(const Model& model) {
   SOTTO_ASSIGN(const Deployment deployment, deploy::deployment_of(model));
+  return columns_graph(model, deployment);
+}
+
+Expected<Graph> columns_graph(const Model& model, const Deployment& deployment) {
   SOTTO_TRY(check_columns(*deployment.encoding));
   return ColumnsWriter(model, deployment).write();
 }
