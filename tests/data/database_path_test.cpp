@@ -96,14 +96,14 @@ TEST(DatabasePaths, KnowTheSameRows) {
 TEST(DatabasePaths, AreCsvToTheRest) {
   LoadOptions options;
   options.path = "sqlite:data/h.db#main.npy";
-  EXPECT_EQ(resolve_format(options), Format::kCsv);
+  EXPECT_EQ(resolve_format(options)->name, "csv");
   EXPECT_THAT(data_files(options), ElementsAre("data/h.db"));
   options.path = "postgresql://h/d#t";
   EXPECT_TRUE(data_files(options).empty());
   options.path = "-";
   EXPECT_THAT(data_files(options), ElementsAre("/dev/stdin"));
   options.path = "sqlite:data/h.db#t";
-  options.format = Format::kLibsvm;
+  options.format = *parse_format("libsvm");
   EXPECT_EQ(load_table(options).error().kind, ErrorKind::kUsage);
 }
 
