@@ -9,14 +9,18 @@
 #include <vector>
 
 #include "exit_codes.hpp"
+#include "name_list.hpp"
 #include "printer.hpp"
 #include "schema_questions.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/data/dictionary.hpp"
 #include "sotto/data/header_line.hpp"
+#include "sotto/data/load.hpp"
 #include "sotto/data/schema_draft.hpp"
 #include "sotto/data/schema_reading.hpp"
 #include "sotto/data/schema_remarks.hpp"
+#include "sotto/data/sql/database_catalogue.hpp"
+#include "sotto/data/sql/database_path.hpp"
 #include "verbs.hpp"
 
 namespace sotto::app {
@@ -27,7 +31,9 @@ struct SchemaArguments {
   std::string output_path;
   std::string header_path;
   std::string dictionary_path;
-  std::string positive;  ///< with commas between
+  std::string table_path;
+  std::string public_tables;  ///< with commas between
+  std::string positive;       ///< with commas between
   DraftChoices choices;
   bool interactive = false;
   bool overwrite = false;
@@ -36,7 +42,7 @@ struct SchemaArguments {
 
 struct PublicSources {
   std::optional<HeaderLine> header;
-  std::optional<std::vector<ColumnFacts>> dictionary;
+  std::optional<std::vector<ColumnFacts>> dictionary;  ///< or what a database's catalogue says
 };
 
 Expected<PublicSources> read_sources(const SchemaArguments& arguments) {
@@ -47,6 +53,17 @@ Expected<PublicSources> read_sources(const SchemaArguments& arguments) {
   if (!arguments.dictionary_path.empty()) {
     SOTTO_ASSIGN(sources.dictionary, read_dictionary(arguments.dictionary_path));
   }
+  if (arguments.table_path.empty()) {
+    if (arguments.public_tables.empty()) return sources;
+    return fail(ErrorKind::kUsage, "--public-table names a table of the database of --table.");
+  }
+  SOTTO_ASSIGN(std::vector<ColumnFacts> columns,
+               read_catalogue(arguments.table_path, names_in(arguments.public_tables)));
+  // A dictionary is written for people, and knows more.
+  for (ColumnFacts& column : columns)
+    for (const ColumnFacts& each : sources.dictionary.value_or(std::vector<ColumnFacts>()))
+      if (each.name == column.name) column = each;
+  sources.dictionary = std::move(columns);
   return sources;
 }
 
@@ -131,27 +148,19 @@ Expected<void> check_free(const SchemaArguments& arguments) {
   return check_writable(arguments.output_path);
 }
 
-std::vector<std::string> spellings_in(const std::string& list) {
-  std::vector<std::string> spellings;
-  for (std::size_t begin = 0; begin < list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    if (end > begin) spellings.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return spellings;
-}
-
 Expected<int> draft(SchemaArguments arguments) {
   SOTTO_TRY(check_free(arguments));
-  if (arguments.header_path.empty() && arguments.dictionary_path.empty())
+  if (arguments.header_path.empty() && arguments.dictionary_path.empty() &&
+      arguments.table_path.empty())
     return fail(ErrorKind::kUsage,
-                "a draft needs columns: give --header FILE.csv, --dictionary FILE, or both.");
+                "a draft needs columns: give --header FILE.csv, --dictionary FILE or --table "
+                "sqlite:FILE#TABLE, also several.");
   if (arguments.interactive && arguments.header_path == "-")
     return fail(ErrorKind::kUsage,
                 "--interactive reads answers from standard input, so that --header can't be there: "
                 "name a file.");
   SOTTO_ASSIGN(PublicSources sources, read_sources(arguments));
-  arguments.choices.positive = spellings_in(arguments.positive);
+  arguments.choices.positive = names_in(arguments.positive);
   if (sources.header) arguments.choices.separator = sources.header->separator;
   std::vector<ColumnFacts> columns = columns_of(std::move(sources));
   if (arguments.interactive) SOTTO_TRY(ask_about(columns, arguments.choices));
@@ -184,17 +193,28 @@ void add_sources(Verb& verb, SchemaArguments& a) {
   verb.add_input("--dictionary",
                  a.dictionary_path,
                  "what is known of the columns: CSV or TOML (docs/reference/schema.md)");
+  verb.reads("--table", [&a] {
+    LoadOptions options;
+    options.path = a.table_path;
+    return is_database(a.table_path) ? data_files(options) : std::vector<std::string>();
+  });
+  verb.add_word("--table",
+                a.table_path,
+                "a table, sqlite:FILE#TABLE or postgresql://…#TABLE: its catalogue, no row");
+  verb.add_list("--public-table",
+                a.public_tables,
+                "a code table that a column refers to, whose rows are public: its codes are read");
 }
 
 }  // namespace
 
 Action add_schema(Verb& app) {
-  auto* verb =
-      app.add_subcommand("schema", "draft a schema for a CSV file, and look for mistakes in one");
+  auto* verb = app.add_subcommand(
+      "schema", "draft a schema for a CSV file or a table, and look for mistakes in one");
   verb->require_subcommand();
   auto a = std::make_shared<SchemaArguments>();
-  auto* new_verb =
-      verb->add_subcommand("new", "draft a schema from a header or a dictionary, never from rows");
+  auto* new_verb = verb->add_subcommand(
+      "new", "draft a schema from a header, a dictionary or a catalogue, never from rows");
   new_verb->writes(Verb::called("SCHEMA"), [a] {
     return std::vector<std::string>{a->output_path == "-" ? "/dev/stdout" : a->output_path};
   });
@@ -222,7 +242,8 @@ question (TODO), which `train` refuses. What a name suggests is a comment beside
 
   sotto schema new --header rows.csv --label readmitted --person patient_nbr rows.toml
   sotto schema new --header rows.csv --dictionary codebook.csv rows.toml
-  sotto schema new --header rows.csv --interactive rows.toml)");
+  sotto schema new --header rows.csv --interactive rows.toml
+  sotto schema new --table sqlite:hosp.db#stays --public-table diagnoses stays.toml)");
   check_verb->footer(R"(
 Mistakes end with exit code 3; warnings do not. Nothing is read of rows: of --header the first line
 alone.
