@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -86,6 +88,15 @@ TEST(Guide, FromAHospitalsTableToTheHundredPatientsAtHighestRisk) {
   const auto known = patients_in(dir.file("known.csv"));
   for (const std::string& patient : patients_in(dir.file("new.csv")))
     ASSERT_FALSE(known.contains(patient)) << patient << " is on both sides";
+}
+
+TEST(Guide, FromATableInADatabaseToScoresInAnother) {
+  if (std::system("command -v sqlite3 >/dev/null") != 0)
+    GTEST_SKIP() << "there is no sqlite3 program (Debian: sqlite3)";
+  const TempDir dir;
+  const auto runs = run_page("database.md", dir);
+  ASSERT_EQ(runs.size(), 6u);
+  EXPECT_EQ(std::count(runs[5].out.begin(), runs[5].out.end(), '\n'), 3) << runs[5].out;
 }
 
 TEST(Guide, RealLabels) {

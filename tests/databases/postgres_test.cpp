@@ -73,6 +73,10 @@ TEST_F(PostgresServer, BooleansAndFilledTextsAreWhatTheyMean) {
   const auto data = load_table(options);
   ASSERT_TRUE(data) << data.error().message;
   EXPECT_EQ(data->table.row(0)[1], 1) << "char(5) is 'A' without the blanks that fill it";
+  options.path = database_->path("SELECT FROM t");
+  const auto none = load_table(options);
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("its rows have no columns"));
 }
 
 TEST_F(PostgresServer, PasswordsComeFromTheirPlaces) {

@@ -144,6 +144,18 @@ TEST_F(OneFile, AScalarFunctionOfASchemaIsNotTrusted) {
     EXPECT_FALSE(load("sqlite:" + file("d.db") + "?" + query)) << query;
 }
 
+// SQLite quotes what it could not make sense of.
+TEST_F(OneFile, WhatSqliteSaysOfARowIsNotShown) {
+  database_->run("UPDATE t SET c = 'secret' WHERE x = 5");
+  const auto data = load("sqlite:" + file("d.db") +
+                         "?SELECT json_extract('{\"a\": 1}', CASE WHEN x = 5 THEN c ELSE '$.a' "
+                         "END) AS x, c, y FROM t");
+  ASSERT_FALSE(data);
+  EXPECT_EQ(data.error().kind, ErrorKind::kBadData);
+  EXPECT_THAT(data.error().message,
+              AllOf(HasSubstr("failed while rows were read"), Not(HasSubstr("ecret"))));
+}
+
 TEST_F(OneFile, ALockedDatabaseIsAnErrorThatEnds) {
   database_->run("BEGIN EXCLUSIVE");
   const auto run = sotto(training("m.json"));
