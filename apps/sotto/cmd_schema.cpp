@@ -45,6 +45,22 @@ struct PublicSources {
   std::optional<std::vector<ColumnFacts>> dictionary;  ///< or what a database's catalogue says
 };
 
+/// What a dictionary says beside, of the columns that both know.
+void add_facts(std::vector<ColumnFacts>& columns, const std::vector<ColumnFacts>& dictionary) {
+  for (ColumnFacts& facts : columns)
+    for (const ColumnFacts& each : dictionary) {
+      if (each.name != facts.name) continue;
+      if (facts.type == ColumnFacts::Type::kUnknown) facts.type = each.type;
+      if (facts.values.empty()) facts.values = each.values;
+      if (!facts.min) facts.min = each.min;
+      if (!facts.max) facts.max = each.max;
+      if (facts.comment.empty()) facts.comment = each.comment;
+      if (facts.refers_to.empty()) facts.refers_to = each.refers_to;
+      facts.nullable = facts.nullable && each.nullable;
+      facts.key = facts.key || each.key;
+    }
+}
+
 Expected<PublicSources> read_sources(const SchemaArguments& arguments) {
   PublicSources sources;
   if (!arguments.header_path.empty()) {
@@ -59,10 +75,7 @@ Expected<PublicSources> read_sources(const SchemaArguments& arguments) {
   }
   SOTTO_ASSIGN(std::vector<ColumnFacts> columns,
                read_catalogue(arguments.table_path, names_in(arguments.public_tables)));
-  // A dictionary is written for people, and knows more.
-  for (ColumnFacts& column : columns)
-    for (const ColumnFacts& each : sources.dictionary.value_or(std::vector<ColumnFacts>()))
-      if (each.name == column.name) column = each;
+  if (sources.dictionary) add_facts(columns, *sources.dictionary);
   sources.dictionary = std::move(columns);
   return sources;
 }
@@ -178,7 +191,9 @@ Expected<int> draft(SchemaArguments arguments) {
          open,
          open == 1 ? "" : "s",
          open == 0 ? ""
-                   : " Answer them, then run `sotto schema check " + arguments.output_path + "`.");
+                   : fmt::format(" Answer {}, then run `sotto schema check {}`.",
+                                 open == 1 ? "it" : "them",
+                                 arguments.output_path));
   }
   return kSuccess;
 }

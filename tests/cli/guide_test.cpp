@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/support/command.hpp"
+#include "tests/support/onnxruntime.hpp"
 #include "tests/support/shared_data.hpp"
 
 namespace sotto::testing {
@@ -34,7 +35,9 @@ std::vector<std::string> commands_of(const std::string& page) {
 std::vector<CommandResult> run_page(const std::string& page, const TempDir& dir) {
   const std::string path = std::filesystem::path(SOTTO_BINARY).parent_path();
   std::vector<CommandResult> runs;
-  for (const std::string& command : commands_of(page)) {
+  for (std::string command : commands_of(page)) {
+    if (command.starts_with("python3 "))
+      command = onnxruntime_python().empty() ? "true" : onnxruntime_python() + command.substr(7);
     runs.push_back(in_a_shell([&](const std::string& redirected) {
       return "cd " + ::sotto::testing::quoted(dir.file("")) +
              " && PATH=" + ::sotto::testing::quoted(path) + ":$PATH && (" + command + ")" +
@@ -94,9 +97,33 @@ TEST(Guide, FromATableInADatabaseToScoresInAnother) {
   if (std::system("command -v sqlite3 >/dev/null") != 0)
     GTEST_SKIP() << "there is no sqlite3 program (Debian: sqlite3)";
   const TempDir dir;
+  take(dir, kExamples + "census.sql");
+  take(dir, kExamples + "score.py");
   const auto runs = run_page("database.md", dir);
-  ASSERT_EQ(runs.size(), 6u);
-  EXPECT_EQ(std::count(runs[5].out.begin(), runs[5].out.end(), '\n'), 3) << runs[5].out;
+  ASSERT_EQ(runs.size(), 15u);
+  using ::testing::HasSubstr;
+  EXPECT_THAT(runs[2].out, HasSubstr("12 columns in 65 lines, 1 question left"));
+  EXPECT_THAT(runs[5].out, HasSubstr("no warnings"));
+  EXPECT_EQ(std::count(runs[9].out.begin(), runs[9].out.end(), '\n'), 3) << runs[9].out;
+  EXPECT_EQ(runs[14].out, "1\n") << "the view gives what predict wrote";
+  if (onnxruntime_python().empty()) GTEST_SKIP() << "all but score.py ran: " << kNoOnnxruntime;
+  // The program gives what predict wrote.
+  std::istringstream scores(TempDir::read(dir.file("by_onnx.txt")));
+  const auto written = in_a_shell([&](const std::string& redirected) {
+    return "sqlite3 " + ::sotto::testing::quoted(dir.file("census.db")) +
+           " 'SELECT id, probability FROM scores ORDER BY id'" + redirected;
+  });
+  std::istringstream expected(written.out);
+  int rows = 0;
+  std::string id;
+  double score = 0;
+  for (; scores >> id >> score; ++rows) {
+    std::string line;
+    ASSERT_TRUE(std::getline(expected, line));
+    EXPECT_EQ(line.substr(0, line.find('|')), id);
+    ASSERT_NEAR(std::stod(line.substr(line.find('|') + 1)), score, 1e-6);
+  }
+  EXPECT_EQ(rows, 10000);
 }
 
 TEST(Guide, RealLabels) {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/deploy/databases.hpp"
-#include "tests/deploy/onnxruntime.hpp"
+#include "tests/support/onnxruntime.hpp"
 #include "tests/deploy/support.hpp"
 
 namespace sotto::testing {

@@ -6,7 +6,7 @@
 
 #include "sotto/model/onnx/columns.hpp"
 #include "sotto/model/onnx/onnx.hpp"
-#include "tests/deploy/onnxruntime.hpp"
+#include "tests/support/onnxruntime.hpp"
 #include "tests/deploy/support.hpp"
 
 namespace sotto::testing {
