@@ -11,6 +11,7 @@
 #include "printer.hpp"
 #include "show_text.hpp"
 #include "sotto/audit/noise_alone.hpp"
+#include "sotto/audit/verify.hpp"
 #include "sotto/audit/verify_copies.hpp"
 #include "sotto/core/file.hpp"
 #include "sotto/core/json.hpp"
@@ -43,7 +44,8 @@ Expected<std::vector<Layer>> layers_of(const Model& model) {
   return layers;
 }
 
-/// The record of the run that made the model; another run's is refused.
+/// The record of the run that made the model; another run's is refused, and so is one that
+/// contradicts itself: what it says of the noise could be wrong.
 Expected<nlohmann::json> record_of(const ShowArguments& arguments, const std::string& model_text) {
   SOTTO_ASSIGN(nlohmann::json record, load_record(arguments.record_path));
   SOTTO_ASSIGN(const nlohmann::json model, parse_json(model_text));
@@ -55,6 +57,15 @@ Expected<nlohmann::json> record_of(const ShowArguments& arguments, const std::st
                               arguments.model_path,
                               check.name,
                               check.detail));
+  SOTTO_ASSIGN(const Verification verified, verify_record(record));
+  for (const auto& check : verified.checks)
+    if (check.outcome == RecordCheck::Outcome::kContradiction)
+      return fail(ErrorKind::kBadData,
+                  fmt::format("{} contradicts itself: {}: {}. `sotto verify {}` tells all of it.",
+                              arguments.record_path,
+                              check.name,
+                              check.detail,
+                              arguments.record_path));
   return record;
 }
 

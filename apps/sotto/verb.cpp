@@ -126,10 +126,22 @@ Option Verb::add_word(const std::string& names, std::string& word, const std::st
   return Option(parser_->add_option(names, word, help));
 }
 
+namespace {
+
+/// Of an option that may be given several times.
+std::string with_commas(std::string joined) {
+  std::replace(joined.begin(), joined.end(), '\n', ',');
+  return joined;
+}
+
+}  // namespace
+
 Option Verb::add_list(const std::string& names, std::string& list, const std::string& help) {
-  Option option = add_word(names, list, help);
-  option.option_->join(',');
-  return option;
+  // CLI11 would leave out empty items if it joined them by commas.
+  CLI::Option* option = parser_->add_option_function<std::string>(
+      names, [&list](const std::string& joined) { list = with_commas(joined); }, help);
+  option->join();
+  return Option(option);
 }
 
 Option Verb::add_words(const std::string& names,
@@ -250,8 +262,20 @@ Expected<void> Verb::check_values(const std::vector<std::string>& words) const {
     if (word.find('=') == word.size() - 1)
       return fail(ErrorKind::kUsage,
                   fmt::format("{} has no value. Give one, or leave the option out.", word));
-    const CLI::Option* option = parser.get_option_no_throw(word);
-    if (!option || option->get_items_expected() == 0 || k + 1 == words.size()) continue;
+    const std::size_t equals = std::min(word.find('='), word.size());
+    const CLI::Option* option = parser.get_option_no_throw(word.substr(0, equals));
+    if (!option) continue;
+    if (equals < word.size()) {
+      // CLI11 would take more words after --no-bias than after other flags.
+      const std::string value = word.substr(equals + 1);
+      if (option->get_items_expected() == 0 && value != "true" && value != "false")
+        return fail(ErrorKind::kUsage,
+                    fmt::format("{} is a flag: it takes true or false, but is given '{}'",
+                                word.substr(0, equals),
+                                value));
+      continue;
+    }
+    if (option->get_items_expected() == 0 || k + 1 == words.size()) continue;
     const std::string& value = words[++k];
     if (value.empty())
       return fail(ErrorKind::kUsage,
@@ -428,7 +452,9 @@ std::vector<Verb::Value> Verb::values() const {
                       taken_back ? ""
                       : !given   ? option->get_default_str()
                       : is_flag  ? "yes"
-                                 : option->reduced_results().front(),
+                      : option->get_multi_option_policy() == CLI::MultiOptionPolicy::Join
+                          ? with_commas(option->reduced_results().front())
+                          : option->reduced_results().front(),
                       given,
                       typed});
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "sotto/audit/verify.hpp"
+#include "sotto/core/numbers.hpp"
 #include "sotto/privacy/promise.hpp"
 
 namespace sotto {
@@ -67,6 +69,15 @@ inline std::optional<std::string> listed(const nlohmann::json& record,
   return std::nullopt;
 }
 
+/// A number as the command line reads one: with a sign, or in base 16, too.
+inline std::optional<double> typed_number(const std::string& text) {
+  if (const auto number = number_in<double>(text)) return number;
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  if (text.empty() || end != text.c_str() + text.size()) return std::nullopt;
+  return number;
+}
+
 /// A point's price in `spending`.
 inline constexpr const char* kPointPrice = "epsilon_if_planned_to_end_here";
 
@@ -112,10 +123,34 @@ void check_known(const nlohmann::json& record, const nlohmann::json& statement, 
 /// The command and its options against the claim, and against each other.
 void check_said(const nlohmann::json& record, const nlohmann::json& statement, Checks& checks);
 
+// verify_options.cpp
+
+/// The model as the options name it and as the record does.
+void check_model_options(const nlohmann::json& record, Checks& checks);
+
 /// The weights of classes that a record's options ask for, in the order of its class names; none if
-/// they ask for none. An error: they name a class that the record does not have.
+/// they ask for none. An error: no run has such weights (kBadData), or they name a class in a way
+/// that only the schema tells, which is in the model and not in the record (kUsage). `schema`: its
+/// text, where it is known.
 std::optional<Expected<std::vector<double>>> asked_class_weights(const nlohmann::json& record,
-                                                                 std::size_t classes);
+                                                                 std::size_t classes,
+                                                                 const std::string& schema = "");
+/// Asked for and stated, where the schema tells which class has which spelling.
+void check_weights_by_schema(const nlohmann::json& record,
+                             const std::string& schema,
+                             Checks& checks);
+
+// verify_settings.cpp
+
+/// Settings that nobody gave against what preparing again makes of those that were given: defaults
+/// and rules. `schema`: the text that the model carries; null: by the record alone, which does not
+/// have the bound on the rows that a schema sets. Only for records of this version: other ones may
+/// have had other rules.
+void check_settings(const nlohmann::json& record,
+                    const nlohmann::json& statement,
+                    Relation relation,
+                    const std::string* schema,
+                    Checks& checks);
 
 // verify_plan.cpp
 

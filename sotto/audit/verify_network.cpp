@@ -52,7 +52,8 @@ void check_normalization(const json& record,
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t end = std::min(text.find(',', begin), text.size());
       const auto number = number_in(std::string_view(text).substr(begin, end - begin));
-      if (!number) return checks.flag("options", fmt::format("their {} can't be read", name));
+      if (!number)
+        return checks.require("options", false, fmt::format("their {} can't be read", name));
       said.push_back(*number);
       begin = end + 1;
     }
@@ -74,8 +75,9 @@ void check_class_weights(const json& record,
     return checks.require("network",
                           from_file || spec.class_weights.empty(),
                           "it weighs classes, which its options don't ask for");
-  // One of several spellings, which the schema has and no record.
-  if (!*asked) return checks.flag("options", "they name a class by a spelling that no record has");
+  if (!*asked && asked->error().kind == ErrorKind::kUsage)
+    return checks.flag("options", asked->error().message);
+  if (!*asked) return checks.require("options", false, asked->error().message);
   checks.require("network",
                  **asked == spec.class_weights,
                  "its class weights are not those that its options ask for");
@@ -101,6 +103,14 @@ void check_network(const json& record, Checks& checks) {
   checks.require("network",
                  value<std::int64_t>(record, "dimension") == trained,
                  fmt::format("it trains {} weights, but the record says another number", trained));
+  const bool frozen = std::any_of(
+      spec->layers.begin(), spec->layers.end(), [](const auto& layer) { return layer.frozen; });
+  const json statement = value<json>(record, "privacy").value_or(json());
+  checks.require("start",
+                 !frozen || states_no_rule(statement) ||
+                     value<bool>(statement, "start_declared_public").value_or(false),
+                 "frozen layers keep the weights that they start with, but it names none that were "
+                 "declared public");
   if (const auto classes = value<json>(record, "class_names"); classes && classes->is_array())
     checks.require("network",
                    spec->loss != NetworkLoss::kSoftmax ||

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <limits>
 #include <map>
 #include <set>
@@ -9,11 +10,7 @@
 #include "sotto/audit/record_checks.hpp"
 #include "sotto/core/numbers.hpp"
 #include "sotto/core/version.hpp"
-#include "sotto/data/dataset.hpp"
-#include "sotto/geometry/regularizer.hpp"
-#include "sotto/loss/loss_info.hpp"
 #include "sotto/optimizer/registry.hpp"
-#include "sotto/task/class_weights.hpp"
 
 namespace sotto {
 namespace {
@@ -80,8 +77,10 @@ std::string option_name(std::string text) {
   return text;
 }
 
-/// A flag that is there may be turned off all the same: --flag=false.
-bool says_no(const std::string& value) {
+/// A flag that is there may be turned off all the same: --flag=false. `train` has taken the other
+/// words after --no-bias.
+bool says_no(std::string value) {
+  for (char& c : value) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return value == "false" || value == "off" || value == "no" || value == "0";
 }
 
@@ -103,7 +102,7 @@ bool is_flag(const std::string& name) {
 /// Of a flag's several values the last one counts; one that is taken back is as if left out. Only
 /// the intercept is there unless it is taken back, which `no_bias` says.
 void say_flag(Said& said, const std::string& name, const std::string& text) {
-  const bool on = text != "false";
+  const bool on = !says_no(text);
   if (name != "bias" && name != "no_bias") {
     said.erase(name);
     if (on) said[name] = text;
@@ -149,8 +148,8 @@ class Comparison {
   void same_number(const char* name, std::optional<double> claimed) {
     const auto found = said_.find(name);
     if (found == said_.end()) return require(name, !claimed, "is not there");
-    const auto number = number_in(found->second);
-    if (!number) return checks_.flag(source_, fmt::format("its {} can't be read", name));
+    const auto number = typed_number(found->second);
+    if (!number) return checks_.require(source_, false, fmt::format("its {} can't be read", name));
     require(name, claimed == number, "is " + found->second);
   }
   void same_number_if_said(const char* name, std::optional<double> claimed) {
@@ -194,8 +193,23 @@ void compare_budget(const char* source,
   with.same_text("accountant", value<std::string>(statement, "accountant"), "");
 }
 
-/// What was typed and what was read of it.
-void compare_options(const Said& command, const json& options, Checks& checks) {
+/// What options have that nobody gave; null: they have none then.
+const char* default_of(const std::string& option) {
+  static const std::map<std::string, const char*> kDefaults = {{"neighbours", "zero-out"},
+                                                               {"format", "auto"},
+                                                               {"layout", "auto"},
+                                                               {"bias", "yes"},
+                                                               {"loss", "logistic"},
+                                                               {"regularizer", "none"},
+                                                               {"constraint", "none"},
+                                                               {"initial_seed", "0"}};
+  const auto found = kDefaults.find(option);
+  return found == kDefaults.end() ? nullptr : found->second;
+}
+
+/// What was typed and what was read of it. `ours`: the defaults are those of this program.
+void compare_options(const Said& command, const json& options, bool ours, Checks& checks) {
+  std::set<std::string> listed;
   for (const json& each : options) {
     const auto name = value<std::string>(each, "name");
     const auto text = value<std::string>(each, "value");
@@ -204,15 +218,24 @@ void compare_options(const Said& command, const json& options, Checks& checks) {
       checks.require("options", false, "one has no name, value or origin");
       continue;
     }
+    const std::string option = option_name(*name);
+    checks.require("options", listed.insert(option).second, *name + " is there twice");
     checks.require(
         "options", *name != "bias" || *text == "yes", "their intercept is neither there nor not");
-    const auto typed = command.find(option_name(*name));
+    const auto typed = command.find(option);
     const bool given = *origin == to_string(Origin::kGiven);
     checks.require(
         "options", given || *origin == "default", *name + " is neither given nor a default");
+    const char* usual = default_of(option);
     checks.require(
         "options",
-        given == (typed != command.end()) && (!given || *text == "yes" || typed->second == *text),
+        given || !ours || (usual && *text == usual),
+        fmt::format(
+            "{} is {} (default), but its default is {}", *name, *text, usual ? usual : "none"));
+    checks.require(
+        "options",
+        given == (typed != command.end()) &&
+            (!given || (is_flag(option) ? *text == "yes" : typed->second == *text)),
         fmt::format("{} is {} ({}), which is not what the command says", *name, *text, *origin));
   }
 }
@@ -280,70 +303,7 @@ void compare_intercept(const Said& command,
                          : "they have no intercept, but the command does not take it back");
 }
 
-/// A linear model's loss: what the options leave open, a Poisson loss's largest rate and which
-/// class is which, the record may say.
-void compare_loss(const std::string& said, const json& record, Checks& checks) {
-  auto loss = parse_loss(said);
-  const auto stated = parse_loss(value<std::string>(record, "loss").value_or(""));
-  if (!loss) return;
-  const auto differs = [&](const std::string& what) {
-    checks.require("options", false, "their loss is " + what + ", but the record says another");
-  };
-  if (!stated) return differs(said);
-  if (!std::isfinite(loss->threshold) && loss->kind == stated->kind)
-    loss->threshold = stated->threshold;
-  if (const auto weights = asked_class_weights(record, 2)) {
-    // One of several spellings, which the schema has and no record.
-    if (!*weights) checks.flag("options", "they name a class by a spelling that no record has");
-    loss->weights = *weights ? ClassWeights{(**weights)[0], (**weights)[1]} : stated->weights;
-  }
-  if (to_string(*loss) != to_string(*stated)) differs(to_string(*loss));
-}
-
-/// The model as the options name it and as the record does.
-void compare_model(const Said& options, const json& record, Checks& checks) {
-  const auto said = [&](const char* name) {
-    const auto found = options.find(name);
-    return found == options.end() ? std::string() : found->second;
-  };
-  if (!said("model").empty() || said("loss") == "multinomial")
-    return checks.require("options",
-                          value<std::string>(record, "loss") == "network",
-                          "they name a network, but the record is that of a linear model");
-  const auto compare = [&](const char* name, const std::string& read) {
-    checks.require("options",
-                   said(name).empty() || value<std::string>(record, name) == read,
-                   fmt::format("their {} is {}, but the record says something else", name, read));
-  };
-  const auto dimension = value<double>(record, "dimension");
-  if (const auto features = number_in(said("dim")); features && dimension)
-    checks.require("options",
-                   *dimension == *features + (options.contains("bias") ? 1 : 0),
-                   "their number of features is not that of the record");
-  compare_loss(said("loss"), record, checks);
-  if (const auto regularizer = Regularizer::parse(said("regularizer")))
-    compare("regularizer", regularizer->to_string());
-  // They have values in every command.
-  for (const char* name : {"loss", "regularizer", "constraint"})
-    checks.require("options", options.contains(name), fmt::format("{} is missing", name));
-  checks.require("options",
-                 said("constraint") == value<std::string>(record, "constraint").value_or("none"),
-                 "their constraint is not that of the record");
-}
-
 }  // namespace
-
-std::optional<Expected<std::vector<double>>> asked_class_weights(const json& record,
-                                                                 std::size_t classes) {
-  const auto text = listed(record, "options", "class_weight");
-  if (!text) return std::nullopt;
-  Dataset names;
-  names.class_names =
-      value<std::vector<std::string>>(record, "class_names").value_or(std::vector<std::string>());
-  const auto asked = parse_class_weights(*text);
-  if (!asked) return tl::unexpected<Error>(asked.error());
-  return weights_by_class(*asked, classes, names);
-}
 
 void check_complete(const json& record, const json& statement, Checks& checks) {
   if (states_no_rule(statement)) return;
@@ -471,8 +431,9 @@ void check_said(const json& record, const json& statement, Checks& checks) {
       read[option_name(*name)] = value<std::string>(each, "value").value_or("");
   compare_budget("command", typed, record, statement, checks);
   compare_budget("options", read, record, statement, checks);
-  compare_options(typed, *options, checks);
-  compare_model(read, record, checks);
+  const bool ours = value<std::string>(record, "version") == kVersion;
+  compare_options(typed, *options, ours, checks);
+  check_model_options(record, checks);
   if (const auto settings = value<json>(record, "settings"); settings && settings->is_array())
     compare_settings(typed, read, *settings, checks);
   compare_intercept(typed, read, record, checks);

@@ -42,6 +42,11 @@ std::optional<std::size_t> class_called(const std::string& name,
 
 Expected<std::vector<ClassWeight>> parse_class_weights(std::string_view text) {
   std::vector<ClassWeight> weights;
+  if (text.ends_with(','))
+    return fail(ErrorKind::kUsage,
+                fmt::format("‘class_weight’ takes NAME=WEIGHT, such as positive=4, and nothing "
+                            "follows the last comma of '{}'.",
+                            text));
   for (std::size_t begin = 0; begin < text.size();) {
     // A name may have commas itself.
     std::size_t end = std::min(text.find(',', begin), text.size());

@@ -12,9 +12,9 @@
 #include "sotto/core/option_names.hpp"
 #include "sotto/mechanism/carried.hpp"
 #include "sotto/privacy/calibrate.hpp"
-#include "sotto/privacy/filter.hpp"
 #include "sotto/training/checkpoint.hpp"
 #include "sotto/training/checkpoint_file.hpp"
+#include "sotto/training/public_facts.hpp"
 #include "sotto/training/run_facts.hpp"
 #include "sotto/training/run_parts.hpp"
 
@@ -47,29 +47,6 @@ Expected<void> check_budget(const TrainOptions& options, bool is_private) {
                             kLargest,
                             *options.noise_multiplier));
   return {};
-}
-
-/// How noisy one full-batch release with the whole budget would be.
-Expected<double> single_release_multiplier(const PublicProblem& problem,
-                                           const TrainOptions& options) {
-  // With the noise given by hand the budget is unknown; a run of 100 steps is taken as typical.
-  if (options.noise_multiplier) return *options.noise_multiplier / 10;
-  return calibrate_noise([&](double z) { return Event::gaussian(z, problem.relation); },
-                         {*options.epsilon, options.delta});
-}
-
-/// What the rdp filter would charge for a sampled release: it alone knows, for at small delta only
-/// its high orders count, and there a small multiplier costs far more than at order 2.
-std::function<double(const Sampling&, double)> sampled_price(const PublicProblem& problem,
-                                                             const TrainOptions& options) {
-  if (!options.epsilon) return {};
-  return [target = Target{*options.epsilon, options.delta}, relation = problem.relation](
-             const Sampling& sampling, double multiplier) {
-    auto filter = make_rdp_filter(target);
-    if (!filter) return kInfinity;
-    const Event release = sampling.applied_to(Event::gaussian(multiplier, relation));
-    return (*filter)->try_spend(release) ? (*filter)->spent() : kInfinity;
-  };
 }
 
 /// What a checkpoint file needs of the run, and the earlier state if there is one to continue.
@@ -213,10 +190,7 @@ Expected<PreparedRun> prepare(const PublicProblem& problem, const TrainOptions& 
   run.coin = run.resumed ? run.resumed->coin : make_stream(options, Purpose::kSelection).uniform();
   PublicFacts facts{problem, 0, run.coin, {}};
   if (is_private) {
-    SOTTO_ASSIGN(facts.single_release_multiplier, single_release_multiplier(problem, options));
-    facts.sampled_price = sampled_price(problem, options);
-    facts.epsilon = options.epsilon.value_or(0);
-    facts.delta = options.delta;
+    SOTTO_ASSIGN(facts, public_facts(problem, options, run.coin));
   }
   SOTTO_ASSIGN(run.configured, run.method->configure(options.options, facts));
   SOTTO_TRY(check_sizes(problem, run.configured.settings, is_private));

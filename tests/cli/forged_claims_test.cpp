@@ -138,6 +138,166 @@ TEST(Commands, AreThoseOfTheClaim) {
   }
 }
 
+/// An option's or a setting's value, in the list of this name.
+json& listed_in(json& record, const char* list, const std::string& name) {
+  for (json& each : record[list])
+    if (each["name"] == name) return each["value"];
+  ADD_FAILURE() << list << " has no " << name;
+  return record[list].emplace_back(json{{"name", name}})["value"];
+}
+
+/// The forger edits the model as well.
+struct Lie {
+  const char* what;
+  std::function<void(json& record, json& model)> tell;
+};
+
+void expect_found(const Files& files, const std::vector<Lie>& lies) {
+  ASSERT_FALSE(found(files));
+  for (const auto& [what, tell] : lies) {
+    Files forged = files;
+    tell(forged.record, forged.model);
+    EXPECT_TRUE(found(forged)) << what;
+    EXPECT_TRUE(found_alone(forged.record)) << what << ", by the record alone";
+  }
+}
+
+TEST(Options, ThatCantBeReadOrAreNoDefaultsAreFound) {
+  const TempDir dir;
+  const Files files = trained(dir, {"--method dp-gd --epsilon 2 --class-weight positive=8"});
+  const auto loss = [](const char* option, const char* stated) {
+    return [=](json& record, json& model) {
+      listed_in(record, "options", "loss") = option;
+      record["loss"] = model["loss"] = stated;
+    };
+  };
+  const auto regularizer = [](const char* option) {
+    return [=](json& record, json& model) {
+      listed_in(record, "options", "regularizer") = option;
+      record["regularizer"] = model["regularizer"] = "l2:0.5";
+    };
+  };
+  expect_found(files,
+               {{"no loss", loss("mystery", "logistic")},
+                {"no loss, and another", loss("mystery", "sigmoid")},
+                {"a loss that is no default", loss("sigmoid", "sigmoid weighted 1,8")},
+                {"no regularizer", regularizer("mystery")},
+                {"a regularizer that is no default", regularizer("l2:0.5")},
+                {"class weights that can't be read",
+                 [](json& record, json&) {
+                   listed_in(record, "options", "class_weight") = "positive";
+                   for (json& word : record["command"])
+                     if (word == "positive=8") word = "positive";
+                 }},
+                {"an option twice", [](json& record, json&) {
+                   record["options"].push_back(
+                       {{"name", "loss"}, {"origin", "default"}, {"value", "logistic"}});
+                 }}});
+}
+
+TEST(Options, OfNetworksAreFound) {
+  const TempDir dir;
+  const Files files = trained(dir, {"--method dp-gd --model softmax --epsilon 2 --steps 5"});
+  expect_found(
+      files,
+      {{"a regularizer",
+        [](json& record, json& model) { record["regularizer"] = model["regularizer"] = "l2:0.5"; }},
+       {"no constraint",
+        [](json& record, json&) {
+          auto& options = record["options"];
+          options.erase(std::find_if(options.begin(), options.end(), [](const json& each) {
+            return each["name"] == "constraint";
+          }));
+        }},
+       {"a constraint",
+        [](json& record, json&) {
+          listed_in(record, "options", "constraint") = record["constraint"] = "l2:1";
+        }},
+       {"a loss", [](json& record, json&) { listed_in(record, "options", "loss") = "sigmoid"; }}});
+}
+
+TEST(Starts, FrozenLayersNeedOneThatWasDeclaredPublic) {
+  const TempDir dir;
+  trained(dir, {"--method dp-gd --model mlp:2 --epsilon 2 --steps 2"});
+  dir.write("public.json", TempDir::read(dir.file("model.json")));
+  dir.write("net.toml",
+            "input = [2]\nloss = \"logistic\"\nlayers = [\"linear 2 frozen\", \"relu\", "
+            "\"linear 1\"]\n");
+  const Files files = trained(dir,
+                              {"--again --method dp-gd --model DIR/net.toml --epsilon 2 --steps 2 "
+                               "--pretrained",
+                               dir.file("public.json")});
+  expect_found(files,
+               {{"none is named", [](json& record, json& model) {
+                   record["command"] = without(record["command"], "--pretrained");
+                   auto& options = record["options"];
+                   options.erase(std::find_if(options.begin(), options.end(), [](const json& each) {
+                     return each["name"] == "pretrained";
+                   }));
+                   record["privacy"].erase("start_declared_public");
+                   model["privacy"] = record["privacy"];
+                 }}});
+}
+
+TEST(Settings, ThatNobodyGaveAreThoseOfDefaultsAndRules) {
+  const auto setting = [](const char* name, const char* forged) {
+    return [=](json& record, json&) { listed_in(record, "settings", name) = forged; };
+  };
+  const std::vector<Lie> lies = {
+      {"a default", setting("momentum", "0")},
+      {"a rule", setting("clip_radius", "0.1")},
+      {"a rule's step", setting("step_size", "1e-3")},
+      {"a default that is said to be a rule's",
+       [](json& record, json&) {
+         listed_in(record, "settings", "momentum") = "0";
+         for (json& each : record["settings"])
+           if (each["name"] == "momentum") each["origin"] = "rule";
+       }},
+      {"one that the method does not have",
+       [](json& record, json&) {
+         record["settings"].push_back({{"name", "extra"}, {"origin", "rule"}, {"value", "7"}});
+       }},
+      {"fewer gradients", [](json& record, json&) { record["gradient_evaluations"] = 1; }}};
+  const TempDir dir;
+  expect_found(trained(dir, {"--method dp-gd --epsilon 2"}), lies);
+  // The record does not have the bound on rows that a schema sets; the model does.
+  const TempDir persons;
+  const Files files = trained(persons, {"--method dp-gd --schema DIR/persons.toml --epsilon 2"});
+  ASSERT_FALSE(found(files));
+  for (const auto& [what, tell] : lies) {
+    Files forged = files;
+    tell(forged.record, forged.model);
+    EXPECT_TRUE(found(forged)) << what;
+  }
+}
+
+TEST(Settings, OfOtherVersionsAreNotAccused) {
+  const TempDir dir;
+  json record = trained(dir, {"--method dp-gd --epsilon 2"}).record;
+  record["version"] = record["versions"]["sotto"] = "0.2.9";
+  listed_in(record, "settings", "momentum") = "0.8";
+  const auto result = verify_record(record);
+  ASSERT_TRUE(result);
+  bool flagged = false;
+  for (const RecordCheck& check : result->checks) {
+    EXPECT_NE(check.outcome, RecordCheck::Outcome::kContradiction) << check.detail;
+    flagged |= check.name == "settings" && check.outcome == RecordCheck::Outcome::kFlag;
+  }
+  EXPECT_TRUE(flagged);
+}
+
+TEST(Settings, ShowRefusesWhatVerifyContradicts) {
+  const TempDir dir;
+  Files files = trained(dir, {"--method dp-gd --epsilon 2"});
+  const Words show = {"show", dir.file("model.json"), "--record", dir.file("run.json")};
+  ASSERT_EQ(sotto(show).code, 0);
+  listed_in(files.record, "settings", "momentum") = "0";
+  dir.write("run.json", files.record.dump());
+  const CommandResult refused = sotto(show);
+  EXPECT_EQ(refused.code, 3) << refused.err;
+  EXPECT_NE(refused.err.find("momentum"), std::string::npos) << refused.err;
+}
+
 TEST(Models, AreThoseOfTheRecord) {
   const TempDir dir;
   const Files files = trained(dir, {"--method dp-sgd --epsilon 2 --steps 9"});

@@ -31,7 +31,7 @@ constexpr Aside kAside[] = {
     {"/versions/", "/eigen", "of the build; told once"},
     {"/versions/", "/compiler", "of the build; told once"},
     {"/versions/", "/boost", "of the build; told once"},
-    {"/gradient_evaluations", "", "effort; at most two for every visit of a row"},
+    {"/gradient_evaluations", "", "effort; exact only where every visit computes as many"},
     {"/options/", "/group", "a heading of the report"}};
 
 /// Options and settings that say how rows are stored or where a network starts, in words.

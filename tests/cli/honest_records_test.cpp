@@ -105,6 +105,51 @@ TEST(HonestRecords, OfAutoHoldAtEveryBudget) {
   EXPECT_GT(plans.size(), 1u);
 }
 
+// "negative" is a spelling of the positive class here, and the other name of the negative one.
+TEST(HonestRecords, HoldForSpellingsThatAreNamesOfTheOtherClass) {
+  const TempDir dir;
+  std::string schema = sick_or_well();
+  schema = schema.substr(0, schema.find("positive = "));
+  dir.write("s.toml",
+            schema + "positive = [\"p or q\", \"negative\"]\nnegative = [\"p\", \"q\"]\n");
+  std::string rows = "x,y\n";
+  for (int i = 0; i < 100; ++i) rows += i % 2 == 0 ? "0.7,negative\n" : "-0.6,q\n";
+  const CommandResult trained_run = sotto({"train --quiet --epsilon 2 --delta 1e-5 --schema",
+                                           dir.file("s.toml"),
+                                           "--class-weight negative=8 --record",
+                                           dir.file("run.json"),
+                                           dir.write("rows.csv", rows),
+                                           dir.file("model.json")});
+  ASSERT_EQ(trained_run.code, 0) << trained_run.err;
+  const json record = json::parse(TempDir::read(dir.file("run.json")));
+  EXPECT_EQ(record["loss"], "logistic weighted 1,8");
+  EXPECT_FALSE(found_alone(record));
+  const json model = json::parse(TempDir::read(dir.file("model.json")));
+  EXPECT_FALSE(contradicts(check_model(record, model)));
+  json forged = record, forged_model = model;
+  forged["loss"] = forged_model["loss"] = "logistic weighted 8,1";
+  EXPECT_TRUE(contradicts(check_model(forged, forged_model)));
+}
+
+// What `train` refuses, `verify` need not read.
+TEST(HonestRecords, AreNotMadeOfEmptyItemsOrOddFlags) {
+  const TempDir dir;
+  for (const char* word : {"--class-weight=positive=2,",
+                           "--class-weight=,positive=2",
+                           "--no-bias=0",
+                           "--no-bias=off",
+                           "--no-bias=no",
+                           "--no-bias=False",
+                           "--bias=0"}) {
+    const CommandResult refused = sotto(training(dir, {"--method dp-gd --epsilon 2", word}));
+    EXPECT_EQ(refused.code, 2) << word << refused.err;
+  }
+  const Files files = trained(
+      dir, {"--method dp-gd --epsilon 2 --class-weight positive=2 --class-weight negative=3"});
+  EXPECT_EQ(files.record["loss"], "logistic weighted 3,2");
+  EXPECT_FALSE(found(files));
+}
+
 // Options that no record lists are no contradiction.
 TEST(HonestRecords, HoldWhateverSaysHowToRun) {
   const TempDir dir;
