@@ -53,6 +53,12 @@ TEST(HonestRecords, HoldForWhatRulesChoose) {
            {"--method dp-gd --loss squared --steps 2"},
            {"--method dp-gd --output best --steps 1"},
            {"--method dp-tr --solver auto"},
+           // What a coin draws, nobody can draw again.
+           {"--method dp-sgd --output random"},
+           {"--method dp-pgd --constraint l2:2 --row-max 1 --start random"},
+           {"--method dp-srm --parameters theory"},
+           {"--method auto --most-passes 20"},
+           {"--method dp-sgd --neighbours add-remove --public-n 150"},
            {"--method dp-fw-l1 --constraint l1:2 --row-max 1 --selection auto --steps 5"},
            {"--method rrpsgd --loss sigmoid --row-norm 1e-3"},
            {"--method dp-tr --loss squared"},
