@@ -132,6 +132,15 @@ TEST_F(PostgresServer, NoticesAreNotShown) {
   EXPECT_THAT(run.err + run.out, Not(HasSubstr("secret")));
 }
 
+TEST_F(PostgresServer, AFunctionThatWritesIsRefused) {
+  database_->run(
+      "CREATE TABLE log (x integer); CREATE FUNCTION sneak(numeric) RETURNS numeric LANGUAGE sql "
+      "AS $$INSERT INTO log VALUES (1); SELECT $1$$");
+  const auto run = train(database_->path("SELECT sneak(x) AS x, c, y FROM t"));
+  EXPECT_EQ(run.code, 3) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("SQLSTATE 25006")) << "the transaction reads only";
+}
+
 TEST_F(PostgresServer, ALostConnectionChargesNothing) {
   database_->run(
       "CREATE FUNCTION slow(boolean) RETURNS boolean LANGUAGE plpgsql AS "
