@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "tests/deploy/databases.hpp"
-#include "tests/support/onnxruntime.hpp"
 #include "tests/deploy/support.hpp"
+#include "tests/support/onnxruntime.hpp"
 
 namespace sotto::testing {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "sotto/model/onnx/columns.hpp"
 #include "sotto/model/onnx/onnx.hpp"
-#include "tests/support/onnxruntime.hpp"
 #include "tests/deploy/support.hpp"
+#include "tests/support/onnxruntime.hpp"
 
 namespace sotto::testing {
 namespace {
