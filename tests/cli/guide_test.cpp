@@ -111,7 +111,7 @@ TEST(Guide, FromATableInADatabaseToScoresInAnother) {
   std::istringstream scores(TempDir::read(dir.file("by_onnx.txt")));
   const auto written = in_a_shell([&](const std::string& redirected) {
     return "sqlite3 " + ::sotto::testing::quoted(dir.file("census.db")) +
-           " 'SELECT id, probability FROM scores ORDER BY id'" + redirected;
+           " 'SELECT id, probability FROM scores ORDER BY CAST(id AS INTEGER)'" + redirected;
   });
   std::istringstream expected(written.out);
   int rows = 0;
