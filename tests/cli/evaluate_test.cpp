@@ -140,7 +140,7 @@ TEST_F(Evaluate, RowsThatMayBeThoseOfTrainingAreWarnedOf) {
   const std::string open = train({});
   const std::string secret = dir_.file("private.json");
   // With little noise: `recalibrate` refuses scores that the noise has turned over.
-  ASSERT_EQ(sotto({"train --epsilon 1000 --delta 1e-3 --steps 2 -q --schema",
+  ASSERT_EQ(sotto({"train --noise-multiplier 0.05 --delta 1e-3 --steps 2 -q --schema",
                    dir_.write("s.toml", kSchema),
                    rows_,
                    secret})
