@@ -17,8 +17,6 @@ namespace {
 
 constexpr std::int64_t kMaxDim = std::numeric_limits<std::int32_t>::max() - 2;
 
-bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
-
 std::string_view without_comment(std::string_view line) {
   return line.substr(0, std::min(line.find('#'), line.size()));
 }

@@ -13,8 +13,6 @@ constexpr std::array<double, 23> kPowers = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  
                                             1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                             1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
-
 const char* parse_slowly(const char* text, const char* end, double& value) {
   const auto [rest, status] = std::from_chars(text, end, value);
   if (status == std::errc::result_out_of_range) {
