@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include "sotto/data/io/numbers.hpp"
 #include "sotto/model/deploy/c_encoding.hpp"
 #include "sotto/model/deploy/c_text.hpp"
+#include "sotto/model/deploy/decimal_edge.hpp"
 #include "tests/deploy/support.hpp"
 
 namespace sotto::testing {
@@ -240,6 +242,130 @@ TEST(CHeaders, EncodeEveryFormOfColumn) {
   const auto wanted = lines_of(expected);
   ASSERT_EQ(found.size(), wanted.size());
   for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], wanted[i]) << i;
+}
+
+/// Texts near the edges of ranges, and numbers that a double can't tell or can't hold.
+TEST(CHeaders, ReadNumbersInTextsAsPredictDoes) {
+  if (!has_c_compiler()) GTEST_SKIP() << "there is no C compiler (cc)";
+  Schema schema;
+  Schema::Column code;
+  code.name = "code";
+  code.kind = Schema::Kind::kCategorical;
+  code.values = {{"a"}, {"b"}, {"c"}, {"d"}, {"e"}, {"f"}};
+  const double most = std::numeric_limits<double>::max();
+  const double least = std::numeric_limits<double>::denorm_min();
+  const std::vector<double> edges = {0,
+                                     1,
+                                     -1,
+                                     0.1,
+                                     256,
+                                     -1000,
+                                     1e22,
+                                     4503599627370497.5,
+                                     1e-300,
+                                     least,
+                                     2.2250738585072014e-308,
+                                     most};
+  code.ranges = {
+      {0, 0, 0}, {1, -1, -0.1}, {2, least, 0.1}, {3, 1, 256}, {4, -2000, -1000}, {5, 1e22, most}};
+  code.other = true;
+  schema.columns = {code};
+  const Encoding encoding = encoding_of(schema);
+  std::vector<std::string> texts = {"0e400",
+                                    "-0e-400",
+                                    "0e99999999999999999999",
+                                    "1e400",
+                                    "-1e400",
+                                    "1e-400",
+                                    "1e99999999999999999999",
+                                    "-0.9999999999999999",
+                                    "-0.99999999999999999999",
+                                    "-1000.0000000000001",
+                                    "-1000.00000000000001",
+                                    "-999.99999999999999999",
+                                    "0." + std::string(400, '0') + "1e401",
+                                    "1" + std::string(400, '0') + "e-400",
+                                    std::string(400, '0') + "256." + std::string(400, '0'),
+                                    "1.7976931348623158e308",
+                                    "1.7976931348623159e308",
+                                    "+1",
+                                    "1.",
+                                    ".1",
+                                    ".",
+                                    "",
+                                    "+",
+                                    "1e",
+                                    "1e+",
+                                    "e1",
+                                    "1..",
+                                    "--1",
+                                    "+-1",
+                                    "0x10",
+                                    "nan",
+                                    "inf",
+                                    "1 ",
+                                    " 1",
+                                    "1e5.0"};
+  for (const double edge : edges)
+    for (const double other :
+         {edge, std::nextafter(edge, INFINITY), std::nextafter(edge, -INFINITY)}) {
+      if (!std::isfinite(other)) continue;
+      texts.push_back(fmt::format("{}", other));
+      // Halfway to the next one, to the last digit, and a bit less and more.
+      for (const auto& between : {deploy::edge_below(other), deploy::edge_above(other)}) {
+        const std::string sign = between.sign < 0 ? "-" : "";
+        for (const std::string& digits : {between.digits, between.digits + "1", [&] {
+                                            std::string less = between.digits + "9";
+                                            --less[less.size() - 2];
+                                            return less;
+                                          }()})
+          texts.push_back(fmt::format("{}.{}e{}", sign, digits, between.point));
+      }
+    }
+  std::string program =
+      "#include <float.h>\n#include <math.h>\n#include <stdio.h>\n"
+      "#include <string.h>\n" +
+      deploy::c_encoding(encoding, "some") +
+      "int main(void) {\n  some_row row;\n  double x[7];\n  int k;\n";
+  std::string expected;
+  for (const std::string& text : texts) {
+    double value = 0;
+    const char* end = text.data() + text.size();
+    const bool number = !text.empty() && parse_number(text.data(), end, value) == end;
+    std::size_t place = 6;
+    for (auto range = code.ranges.rbegin(); range != code.ranges.rend(); ++range)
+      if (number && value >= range->low && value <= range->high) place = range->value;
+    expected += fmt::format("{} {}\n", place, text);
+    program += "  row.code = " + deploy::c_string(text) +
+               ";\n  some_encode(&row, x);\n  for (k = 0; x[k] != 1.0;) ++k;\n"
+               "  printf(\"%d %s\\n\", k, row.code);\n";
+  }
+  const TempDir dir;
+  const auto found = lines_of(run_c(dir, program + "  return 0;\n}\n"));
+  const auto wanted = lines_of(expected);
+  ASSERT_EQ(found.size(), wanted.size());
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i], wanted[i]);
+}
+
+// What a JSON parser reads in a comment is what the statement says.
+TEST(CHeaders, FactsStayJson) {
+  const DeployedModel deployed(deploy_cases()[0]);
+  auto forged = nlohmann::json::parse(TempDir::read(deployed.model()));
+  const auto names = nlohmann::json::array({"n/*b*/c?\?/*", "\"y\\ */"});
+  forged["class_names"] = names;
+  const std::string file = deployed.dir().write("forged.json", forged.dump());
+  for (const char* output : {"f.h", "f.sql"}) {
+    const auto run = sotto({"export", file, deployed.file(output)});
+    ASSERT_EQ(run.code, 0) << run.err;
+    bool is_told = false;
+    for (const std::string& line : lines_of(TempDir::read(deployed.file(output)))) {
+      const auto begin = line.find(" [");
+      if (line.find("sotto.class_names") == line.npos || begin == line.npos) continue;
+      is_told = true;
+      EXPECT_EQ(nlohmann::json::parse(line.substr(begin), nullptr, false), names) << line;
+    }
+    EXPECT_TRUE(is_told) << TempDir::read(deployed.file(output)).substr(0, 3000);
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sotto/model/deploy/c_text.hpp"
+#include "sotto/model/deploy/decimal_edge.hpp"
 #include "sotto/model/deploy/deployment.hpp"
 
 namespace sotto::deploy {
@@ -55,35 +56,64 @@ static inline size_t NAME_prefix(const char *text, size_t characters) {
 )";
 
 constexpr const char* kNumbers = R"(
-/* The number that the first `size` bytes are, or NAN: digits, a point, an exponent. */
-static inline double NAME_number(const char *text, size_t size) {
+/* The number sign * 0.DIGITS * 10^point; a point may stand among the digits. */
+typedef struct NAME_decimal {
+  const char *digits;
+  size_t size;
+  long point;
+  int sign;
+} NAME_decimal;
+
+/* The number that the first `size` bytes are: digits, a point, an exponent. 0: they are none. */
+static inline int NAME_number(const char *text, size_t size, NAME_decimal *number) {
   size_t i = 0, digits = 0;
-  int negative = 0, down = 0, point = 0, power = 0, shift = 0;
-  double value = 0.0;
+  int down = 0, point = 0, negative = 0;
+  long power = 0;
+  number->sign = 0;
+  number->point = 0;
+  number->digits = text;
+  number->size = 0;
   if (i < size && (text[i] == '+' || text[i] == '-')) negative = text[i++] == '-';
-  for (; i < size; ++i) {
-    if (text[i] == '.' && !point) {
+  for (; i < size && ((text[i] == '.' && !point) || (text[i] >= '0' && text[i] <= '9')); ++i) {
+    if (text[i] == '.') {
       point = 1;
-    } else if (text[i] >= '0' && text[i] <= '9') {
-      value = value * 10.0 + (text[i] - '0');
-      shift -= point;
-      ++digits;
-    } else {
-      break;
+      continue;
     }
+    ++digits;
+    if (number->sign == 0 && text[i] != '0') {
+      number->sign = negative ? -1 : 1;
+      number->digits = text + i;
+    }
+    if (number->sign != 0 && !point) ++number->point;
+    if (number->sign == 0 && point) --number->point;
   }
-  if (digits == 0) return NAN;
+  if (digits == 0) return 0;
+  number->size = (size_t)(text + i - number->digits);
   if (i < size && (text[i] == 'e' || text[i] == 'E')) {
     size_t first;
     if (++i < size && (text[i] == '+' || text[i] == '-')) down = text[i++] == '-';
     for (first = i; i < size && text[i] >= '0' && text[i] <= '9'; ++i)
-      if (power < 10000) power = power * 10 + (text[i] - '0');
-    if (i == first) return NAN;
+      if (power < 100000000) power = power * 10 + (text[i] - '0');
+    if (i == first) return 0;
   }
-  if (i != size) return NAN;
-  shift += down ? -power : power;
-  value = shift < 0 ? value / pow(10.0, -shift) : value * pow(10.0, shift);
-  return negative ? -value : value;
+  number->point += down ? -power : power;
+  return i == size;
+}
+
+/* Whether it is less (-1) or more (1) than another number that is not 0, or the same (0). */
+static inline int NAME_against(const NAME_decimal *number, int sign, long point,
+                               const char *digits) {
+  size_t i = 0;
+  if (number->sign != sign) return number->sign < sign ? -1 : 1;
+  if (number->point != point) return number->point < point ? -sign : sign;
+  for (; i < number->size || *digits != 0; ++i) {
+    const int other = *digits != 0 ? *digits : '0';
+    const int own = i < number->size ? number->digits[i] : '0';
+    if (own == '.') continue;
+    if (own != other) return own < other ? -sign : sign;
+    if (*digits != 0) ++digits;
+  }
+  return 0;
 }
 )";
 
@@ -134,6 +164,16 @@ std::string deeper(const std::string& lines) {
 /// Of a field t of the row.
 constexpr const char* kIsMissing =
     "\1_find(t, strlen(t), 0, missing_texts, sizeof missing_texts / sizeof *missing_texts) >= 0";
+
+/// As a double the text's number would be rounded, and compared with the rounded one of predict.
+std::string beyond(const DecimalEdge& edge, char order) {
+  return fmt::format("\1_against(&number, {}, {}, \"{}\") {}{} 0",
+                     edge.sign,
+                     edge.point,
+                     edge.digits,
+                     order,
+                     edge.rounds_in ? "=" : "");
+}
 
 class Writer {
  public:
@@ -276,13 +316,17 @@ std::string Writer::text(const Column& column) const {
       fmt::format("      if (at < 0 && {}) {{\n        at = {};\n      }} else if (at < 0) {{\n",
                   kIsMissing,
                   column.missing_text());
-  if (!column.ranges.empty()) code += "        const double v = \1_number(t, size);\n";
+  if (!column.ranges.empty())
+    code +=
+        "        \1_decimal number;\n"
+        "        const int is_number = \1_number(t, size, &number);\n";
   code += "        ";
   for (const auto& range : column.ranges)
-    code += fmt::format("if (v >= {} && v <= {}) at = {};\n        else ",
-                        literal(range.low),
-                        literal(range.high),
-                        range.feature);
+    code +=
+        fmt::format("if (is_number && {} &&\n            {})\n          at = {};\n        else ",
+                    beyond(edge_below(range.low), '>'),
+                    beyond(edge_above(range.high), '<'),
+                    range.feature);
   code += fmt::format("at = {};\n      }}\n    }}\n", column.other);
   return code + "    if (at >= 0) x[at] = 1.0;\n";
 }

@@ -149,6 +149,8 @@ Expected<std::vector<std::string>> fact_lines(const Model& model) {
         line += "\\/";
       else if (is_json && c == '?')
         line += "\\u003f";
+      else if (is_json && c == '*')
+        line += "\\u002a";
       else
         line += c;
     }
