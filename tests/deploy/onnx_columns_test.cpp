@@ -135,6 +135,50 @@ TEST(OnnxRows, EveryFormOfColumnIsEncodedOrRefusedByName) {
     ASSERT_NEAR(found[i].numbers[0], expected[i], 1e-9 * std::abs(expected[i])) << i;
 }
 
+// log(1 + d) has lost most digits of such a d, and the feature with them.
+TEST(OnnxRows, LogarithmsOfSmallNumbersAreExact) {
+  if (onnxruntime_python().empty()) GTEST_SKIP() << kNoOnnxruntime;
+  Schema schema;
+  Schema::Column column;
+  column.name = "d";
+  column.kind = Schema::Kind::kNumeric;
+  column.max = 1e-9;
+  column.scale = Schema::Column::Scale::kLog1p;
+  schema.columns = {column};
+  Model model;
+  deploy::Deployment deployment;
+  deployment.encoding = encoding_of(schema);
+  deployment.features = 1;
+  deployment.kind = {"squared", false, false};
+  deployment.loss.kind = LossKind::kSquared;
+  model.w.resize(1);
+  model.w[0] = 1;
+  onnx_file::Graph graph = onnx_file::columns_graph(model, deployment).value();
+  graph.opset = 13;
+  const TempDir dir;
+  const std::string file = dir.write("log.onnx", onnx_file::serialize(graph));
+  auto rows = nlohmann::json::array();
+  std::vector<double> expected;
+  for (int i = 0; i < 50; ++i) {
+    const double d = i == 1 ? 1e-320 : i * 1.9e-11;
+    rows.push_back({d});
+    const auto x = reference_features(*deployment.encoding, {fmt::format("{}", d)});
+    ASSERT_TRUE(x);
+    expected.push_back((*x)[0]);
+  }
+  const std::string data = dir.write("rows.json", rows.dump());
+  const std::string names = dir.write("names.json", R"(["d"])");
+  const auto run = in_a_shell([&](const std::string& to) {
+    return onnxruntime_python() + " " SOTTO_SOURCE_DIR "/tests/deploy/onnx_columns.py " +
+           in_quotes(file) + " " + in_quotes(data) + " " + in_quotes(names) + to;
+  });
+  ASSERT_EQ(run.code, 0) << run.err.substr(0, 3000);
+  const auto found = answers_in(run.out, false);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i)
+    EXPECT_NEAR(found[i].numbers[0], expected[i], 1e-12) << i;
+}
+
 TEST(OnnxRows, AFileWithColumnsIsNoNetworkToTrain) {
   const DeployedModel deployed(deploy_cases()[5]);
   const std::string file = deployed.file("m.onnx");

@@ -192,6 +192,191 @@ TEST(SqlRows, EveryFormOfColumnIsEncoded) {
   }
 }
 
+/// The score of each row of a table "rows" with a column n, in its order.
+CommandResult scored(const SqlRunner& database,
+                     const std::string& table,
+                     const Encoding& encoding,
+                     const std::vector<double>& weights,
+                     double row_norm) {
+  deploy::SqlSteps steps("\"rows\" AS t");
+  const auto sql = deploy::SqlEncoding::of(encoding, row_norm, true).value();
+  steps.add("number", "t.n");
+  sql.add_features(steps, [](deploy::SqlSteps& of) { of.keep("number"); });
+  steps.add("score", sql.sum(weights.data(), 0.25));
+  steps.keep("number");
+  steps.end_step();
+  steps.add("score", database.exact("score"));
+  const std::string query = std::move(steps).text();
+  return database.run(table + query.substr(0, query.rfind(';')) + " ORDER BY number;\n");
+}
+
+Schema::Column numbers_between(const char* name, double min, double max) {
+  Schema::Column result;
+  result.name = name;
+  result.kind = Schema::Kind::kNumeric;
+  result.min = min;
+  result.max = max;
+  return result;
+}
+
+// One odd row is no reason to answer none: PostgreSQL fails where a result is too large or too
+// small for a double.
+TEST(SqlRows, ThatADoubleCanNotHoldAreAnsweredToo) {
+  Schema schema;
+  Schema::Column code;
+  code.name = "code";
+  code.kind = Schema::Kind::kCategorical;
+  code.values = {{"x"}, {"high"}, {"low"}};
+  code.ranges = {{1, 5, 300}, {2, -10, 1}};
+  code.other = true;
+  schema.columns = {code,
+                    numbers_between("d", 0, 10000),
+                    numbers_between("e", -1, 3),
+                    numbers_between("log", 0, 10000),
+                    numbers_between("log2", -0.5, 1000)};
+  schema.columns[3].scale = schema.columns[4].scale = Schema::Column::Scale::kLog1p;
+  const Encoding encoding = encoding_of(schema);
+  const std::string many(400, '0');
+  const std::vector<std::string> texts = {"7",
+                                          "1" + many,
+                                          "-1" + many,
+                                          "1" + many + ".5",
+                                          "0." + many + "1",
+                                          "-." + many + "1",
+                                          many + "7",
+                                          "-" + many + "7." + many,
+                                          "7." + many,
+                                          "." + many,
+                                          many,
+                                          "+" + many + "250",
+                                          "0" + many + ".",
+                                          "x" + many,
+                                          std::string(299, '9'),
+                                          std::string(300, '9'),
+                                          std::string(300, '9') + "."};
+  const std::vector<std::string> numbers = {"1e-322",
+                                            "5e-324",
+                                            "-5e-324",
+                                            "1e-310",
+                                            "1e-300",
+                                            "1e-160",
+                                            "1e-45",
+                                            "1e-38",
+                                            "0",
+                                            "-1",
+                                            "3",
+                                            "1e300",
+                                            "-1e300",
+                                            "1.7e308",
+                                            "1e-17",
+                                            "0.001"};
+  std::string table =
+      "CREATE TABLE \"rows\" (n INTEGER, \"code\" TEXT, \"d\" DOUBLE PRECISION, \"e\" DOUBLE "
+      "PRECISION, \"log\" DOUBLE PRECISION, \"log2\" DOUBLE PRECISION);\n";
+  const std::vector<double> weights = {16, 32, 64, 128, 1, 2, 4, 8};
+  std::vector<double> expected;
+  for (std::size_t i = 0; i < std::max(texts.size(), numbers.size()); ++i) {
+    const std::string& text = texts[i % texts.size()];
+    const std::string& number = numbers[i % numbers.size()];
+    table += fmt::format("INSERT INTO \"rows\" VALUES ({0}, '{1}', {2}, {2}, {2}, {2});\n",
+                         i,
+                         text,
+                         "CAST('" + number + "' AS DOUBLE PRECISION)");
+    const bool is_nearly_zero = text.ends_with(many + "1");  // which predict reads as 0
+    const auto x =
+        reference_features(encoding, {is_nearly_zero ? "0" : text, number, number, number, number});
+    ASSERT_TRUE(x) << number;
+    expected.push_back(0.25);
+    for (std::size_t k = 0; k < x->size(); ++k) expected.back() += (*x)[k] * weights[k];
+  }
+  for (const SqlRunner& database : {sqlite(), postgres()}) {
+    SCOPED_TRACE(database.name);
+    if (!database.why_not.empty()) continue;
+    for (const double row_norm : {0.0, 1e-170, 1e-40, 1.0}) {
+      const auto run = scored(database, table, encoding, weights, row_norm);
+      ASSERT_EQ(run.code, 0) << run.err.substr(0, 2000);
+      const auto found = answers_in(run.out, false);
+      ASSERT_EQ(found.size(), expected.size());
+      for (std::size_t i = 0; i < found.size() && row_norm == 0; ++i)
+        EXPECT_NEAR(found[i].numbers[0], expected[i], 1e-9 * std::abs(expected[i])) << i;
+      for (std::size_t i = 0; i < found.size() && row_norm == 1e-170; ++i)
+        EXPECT_EQ(found[i].numbers[0], 0) << i;
+    }
+  }
+}
+
+// ln(1 + d) has lost most digits of such a d, and the feature with them.
+TEST(SqlRows, LogarithmsOfSmallNumbersAreExact) {
+  Schema schema;
+  schema.columns = {numbers_between("d", 0, 1e-9), numbers_between("e", -1e-6, 1e-6)};
+  schema.columns[0].scale = schema.columns[1].scale = Schema::Column::Scale::kLog1p;
+  const Encoding encoding = encoding_of(schema);
+  std::string table =
+      "CREATE TABLE \"rows\" (n INTEGER, \"d\" DOUBLE PRECISION, \"e\" DOUBLE PRECISION);\n";
+  std::vector<double> expected;
+  for (int i = 0; i < 50; ++i) {
+    const std::string d = fmt::format("{}", i * 1.9e-11);
+    const std::string e = fmt::format("{}", (i - 25) * 3.7e-8);
+    table += fmt::format("INSERT INTO \"rows\" VALUES ({}, {}, {});\n", i, d, e);
+    const auto x = reference_features(encoding, {d, e});
+    ASSERT_TRUE(x);
+    expected.push_back(0.25 + (*x)[0] + 3 * (*x)[1]);
+  }
+  for (const SqlRunner& database : {sqlite(), postgres()}) {
+    SCOPED_TRACE(database.name);
+    if (!database.why_not.empty()) continue;
+    const auto run = scored(database, table, encoding, {1, 3}, 0);
+    ASSERT_EQ(run.code, 0) << run.err.substr(0, 2000);
+    const auto found = answers_in(run.out, false);
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i)
+      EXPECT_NEAR(found[i].numbers[0], expected[i], 3e-7 * 1e-6) << i;
+  }
+}
+
+// A step that has the table's name would be made of itself.
+TEST(SqlRows, OfATableThatIsCalledAsAStepIs) {
+  const DeployedModel deployed(deploy_cases()[0]);
+  for (const char* name : {"sotto_step_1", "Sotto_Step_2", "sotto_step__1"}) {
+    SCOPED_TRACE(name);
+    const std::string file = deployed.file(std::string(name) + ".sql");
+    ASSERT_EQ(sotto({"export --table", std::string(name), deployed.model(), file}).code, 0);
+    std::string table = table_of(HostileRows(5));
+    for (std::size_t at = table.find("\"rows\""); at != table.npos; at = table.find("\"rows\""))
+      table.replace(at, 6, deploy::sql_name(name));
+    for (const SqlRunner& database : {sqlite(), postgres()}) {
+      if (!database.why_not.empty()) continue;
+      const auto run = database.run(table + TempDir::read(file));
+      ASSERT_EQ(run.code, 0) << run.err.substr(0, 2000);
+      EXPECT_EQ(lines_of(run.out).size(), 5U);
+    }
+  }
+}
+
+// Spellings of a missing value are compared as they are, however a column is declared.
+TEST(SqlRows, ASqliteColumnsOrderDoesNotCount) {
+  const SqlRunner database = sqlite();
+  if (!database.why_not.empty()) GTEST_SKIP() << database.why_not;
+  const DeployedModel deployed(deploy_cases()[0]);
+  ASSERT_EQ(sotto({"export", deployed.model(), deployed.file("m.sql")}).code, 0);
+  std::string table = table_of(HostileRows(0));
+  for (const char* type : {" DOUBLE PRECISION", " SMALLINT"})
+    for (std::size_t at = table.find(type); at != table.npos; at = table.find(type))
+      table.replace(at, std::string(type).size(), " TEXT COLLATE RTRIM");
+  const auto row = [](const char* age) {
+    return fmt::format(
+        "INSERT INTO \"rows\" VALUES (1, '{}', '1', '100', '.2', 'a', 'x', '0', '0', '1');\n", age);
+  };
+  const auto run = database.run(table + row("?") + row("? ") + row("  ") +
+                                TempDir::read(deployed.file("m.sql")));
+  ASSERT_EQ(run.code, 0) << run.err.substr(0, 2000);
+  const auto lines = lines_of(run.out);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_NE(lines[0], "NULL\tNULL\tNULL");
+  EXPECT_EQ(lines[1], "NULL\tNULL\tNULL");
+  EXPECT_EQ(lines[2], "NULL\tNULL\tNULL");
+}
+
 TEST(SqlRefusals, NameTheColumnTheLayerAndTheRemedy) {
   const DeployedModel deployed(deploy_cases()[0]);
   const auto refused = [&](const Words& more, const char* text) {

@@ -16,6 +16,9 @@ using Column = Encoding::Column;
 
 std::string column_number(const char* kind, std::size_t j) { return fmt::format("{}{}", kind, j); }
 
+/// Half of the least float32, and all that is less, is rounded to 0.
+constexpr double kLeastSingle = 0x1p-150;
+
 std::string when(const std::string& condition, const std::string& result) {
   return " WHEN " + condition + " THEN " + result;
 }
@@ -38,16 +41,30 @@ std::string folded(std::string expression, const Column& column) {
 }
 
 /// The number that a text is, or NULL: an optional sign, digits, a point. Both databases would cast
-/// other texts to something, or fail.
+/// other texts to something, or fail. So would PostgreSQL where a double can't hold the number:
+/// more than 300 digits before the point are none, and behind it no digit counts that is further
+/// from the first.
 std::string number_in(const std::string& text) {
+  constexpr int kMostDigits = 300;
   std::string rest = text;
   for (char digit = '0'; digit <= '9'; ++digit)
     rest = fmt::format("replace({}, '{}', '')", rest, digit);
+  const std::string digits = fmt::format("substr(ltrim({}, '+-0'), 1, {})", text, kMostDigits);
   return fmt::format(
       "CASE WHEN length({0}) > length({1}) AND ({1} IN ('', '.') OR ({1} IN ('-', '+', '-.', '+.') "
-      "AND substr({0}, 1, 1) IN ('-', '+'))) THEN CAST({0} AS DOUBLE PRECISION) END",
+      "AND substr({0}, 1, 1) IN ('-', '+'))) AND (length({2}) < {3} OR {2} <> replace({2}, '.', "
+      "'')) THEN CASE WHEN substr({0}, 1, 1) = '-' THEN -1.0 ELSE 1.0 END * CAST('0' || {2} AS "
+      "DOUBLE PRECISION) END",
       text,
-      rest);
+      rest,
+      digits,
+      kMostDigits);
+}
+
+/// log(1 + d), also where d is so small that 1 + d has lost its digits: by as much as it lost.
+std::string sql_log1p(const std::string& d) {
+  return fmt::format(
+      "CASE WHEN 1.0 + {0} = 1.0 THEN {0} ELSE ln(1.0 + {0}) * ({0} / (1.0 + {0} - 1.0)) END", d);
 }
 
 /// The spellings by feature, in the order in which features first occur.
@@ -94,10 +111,11 @@ void SqlEncoding::add_fields(SqlSteps& steps) const {
                           cell,
                           number));
     if (column.form == Column::Form::kFlag) continue;
-    steps.add(column_number("m", j),
-              fmt::format("CASE WHEN {0} IS NULL OR CAST({0} AS TEXT) IN {1} THEN 1 ELSE 0 END",
-                          cell,
-                          sql_list(encoding_.missing)));
+    steps.add(
+        column_number("m", j),
+        fmt::format("CASE WHEN {0} IS NULL OR CAST({0} AS TEXT) || '' IN {1} THEN 1 ELSE 0 END",
+                    cell,
+                    sql_list(encoding_.missing)));
   }
 }
 
@@ -129,17 +147,17 @@ std::string SqlEncoding::scaled(const Column& column, std::size_t j) const {
     return fmt::format("CASE WHEN {0} = 1.0 THEN 1.0 WHEN {0} = 0.0 THEN 0.0 END", d);
   const std::string filler =
       column.refuses_missing ? "NULL" : literal(in_single(column.when_missing));
-  std::string value;
-  if (column.log1p) {
-    const double least = std::log1p(column.min);
-    value = fmt::format(
-        "(ln(1.0 + {}) - {}) / {}", d, literal(least), literal(std::log1p(column.max) - least));
-  } else {
-    value = fmt::format("({} - {}) / {}", d, literal(column.min), literal(column.max - column.min));
-  }
+  const double least = column.log1p ? std::log1p(column.min) : column.min;
+  const double span = (column.log1p ? std::log1p(column.max) : column.max) - least;
+  // What float32 rounds to 0 is 0 at once: PostgreSQL fails where a quotient is too small for it.
+  const double no_more = kLeastSingle * span * (column.log1p ? 1 + column.min : 1);
   return "CASE" + when(column_number("m", j) + " = 1", filler) +
-         when(fmt::format("{} <= {}", d, literal(column.min)), "0.0") +
-         when(fmt::format("{} >= {}", d, literal(column.max)), "1.0") + " ELSE " + value + " END";
+         when(fmt::format("{} - {} <= {}", d, literal(column.min), literal(no_more)), "0.0") +
+         when(fmt::format("{} >= {}", d, literal(column.max)), "1.0") +
+         fmt::format(" ELSE ({} - {}) / {} END",
+                     column.log1p ? sql_log1p(d) : d,
+                     literal(least),
+                     literal(span));
 }
 
 std::string SqlEncoding::bin(const Column& column, std::size_t j) const {
@@ -262,10 +280,13 @@ void SqlEncoding::add_scaling(SqlSteps& steps, const Kept& kept) const {
   add_columns(steps, same);
   kept(steps);
   steps.end_step();
-  steps.add("o",
-            fmt::format("CASE WHEN q > {0} THEN {0} / q * {1} ELSE 1.0 END",
-                        literal(row_norm_),
-                        literal(shrinking(encoding_.features + (bias_ ? 1 : 0)))));
+  steps.add(
+      "o",
+      fmt::format("CASE WHEN q * {2} >= {0} THEN 0.0 WHEN q > {0} THEN {0} / q * {1} ELSE 1.0 "
+                  "END",
+                  literal(row_norm_),
+                  literal(shrinking(encoding_.features + (bias_ ? 1 : 0))),
+                  literal(kLeastSingle)));
   add_columns(steps, same);
   kept(steps);
   steps.end_step();

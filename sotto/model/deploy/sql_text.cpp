@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sotto/core/text.hpp"
+#include "sotto/data/spellings.hpp"
 
 namespace sotto::deploy {
 namespace {
@@ -59,12 +60,17 @@ std::string sql_sigmoid(const std::string& name) {
       name);
 }
 
+SqlSteps::SqlSteps(std::string from) : from_(std::move(from)) {
+  // A step of the table's own name would be made of itself. Names are the same in both cases.
+  while (small_letters(from_).find(prefix_) != std::string::npos) prefix_ += '_';
+}
+
 std::string SqlSteps::select() const {
   return "SELECT\n    " + joined(columns_, ",\n    ") + "\n  FROM " + from_;
 }
 
 void SqlSteps::end_step() {
-  const std::string name = fmt::format("sotto_step_{}", ++steps_);
+  const std::string name = fmt::format("{}{}", prefix_, ++steps_);
   text_ +=
       fmt::format("{}{} AS MATERIALIZED (\n  {}\n)", steps_ == 1 ? "WITH " : ", ", name, select());
   from_ = name;

@@ -28,7 +28,7 @@ std::string sql_sigmoid(const std::string& name);
 class SqlSteps {
  public:
   /// `from`: the first one's table.
-  explicit SqlSteps(std::string from) : from_(std::move(from)) {}
+  explicit SqlSteps(std::string from);
 
   /// A column of the next step.
   void add(const std::string& name, const std::string& expression) {
@@ -46,6 +46,7 @@ class SqlSteps {
   std::string select() const;
 
   std::string from_;
+  std::string prefix_ = "sotto_step_";
   std::vector<std::string> columns_;
   std::string text_;
   int steps_ = 0;

@@ -110,6 +110,7 @@ class ColumnsWriter {
   void put_flag(const Column& column);
   void put_text(const Column& column);
   std::string scaled(const Column& column);
+  std::string log1p(std::string d);
   std::string bins(const Column& column);
   std::string features();
   std::string linear_scores(const std::string& features);
@@ -141,6 +142,14 @@ std::string ColumnsWriter::row(const std::vector<double>& values) {
   return builder_.constant(fmt::format("row_{}", ++rows_), {1, std::ssize(values)}, values);
 }
 
+/// Also where d is so small that 1 + d has lost its digits: by as much as it lost.
+std::string ColumnsWriter::log1p(std::string d) {
+  const std::string sum = put("Add", {d, scalar(1)});
+  const std::string kept = put("Sub", {sum, scalar(1)});
+  const std::string log = put("Mul", {put("Log", {sum}), put("Div", {d, kept})});
+  return put("Where", {put("Equal", {kept, scalar(0)}), d, log});
+}
+
 /// Not finite numbers give something; what they give is put right by the caller.
 std::string ColumnsWriter::scaled(const Column& column) {
   put("Min", {put("Max", {column.name, scalar(column.min)}), scalar(column.max)});
@@ -149,7 +158,7 @@ std::string ColumnsWriter::scaled(const Column& column) {
         "Div",
         {put("Sub", {builder_.last(), scalar(column.min)}), scalar(column.max - column.min)});
   const double least = std::log1p(column.min);
-  put("Sub", {put("Log", {put("Add", {builder_.last(), scalar(1)})}), scalar(least)});
+  put("Sub", {log1p(builder_.last()), scalar(least)});
   put("Div", {builder_.last(), scalar(std::log1p(column.max) - least)});
   return put("Min", {put("Max", {builder_.last(), scalar(0)}), scalar(1)});
 }
