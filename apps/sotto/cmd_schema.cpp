@@ -111,7 +111,8 @@ Expected<int> check(const SchemaArguments& arguments) {
                    {"row_norm_bound", schema.row_norm_bound(true)}});
     print_json(json);
   }
-  if (!reading.mistakes.empty()) return fail_with(reading.mistakes, arguments.schema_path);
+  if (!reading.mistakes.empty())
+    return fail_with(reading.mistakes, arguments.schema_path, reading.mistakes.size());
   if (arguments.json) return kSuccess;
   for (const auto& each : remarks)
     tell("{}:{}:{}: warning: {}\n",

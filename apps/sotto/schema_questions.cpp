@@ -89,6 +89,21 @@ std::vector<std::string> words_between_commas(const std::string& line) {
   return {line};
 }
 
+/// Spellings, asked for until a schema can have them. None: there are no answers.
+Expected<std::optional<std::vector<std::string>>> ask_spellings(Answers& answers,
+                                                                const std::string& question) {
+  for (;;) {
+    say("{} ", question);
+    SOTTO_ASSIGN(const auto line, answers.next());
+    if (!line) return std::optional<std::vector<std::string>>();
+    if (line->empty()) return std::optional(std::vector<std::string>());
+    if (const std::string why = why_not_in_a_draft(*line); why.empty())
+      return std::optional(words_between_commas(*line));
+    else
+      say("That {}.\n", why);
+  }
+}
+
 }  // namespace
 
 Expected<void> ask_about(std::vector<ColumnFacts>& columns, DraftChoices& choices) {
@@ -103,10 +118,12 @@ Expected<void> ask_about(std::vector<ColumnFacts>& columns, DraftChoices& choice
                             choices.label));
   }
   if (more && !choices.label.empty() && choices.positive.empty()) {
-    say("How is its positive class spelled? (a, b; Enter: later, or it is a number) ");
-    SOTTO_ASSIGN(const auto line, answers.next());
-    more = line.has_value();
-    if (line && !line->empty()) choices.positive = words_between_commas(*line);
+    SOTTO_ASSIGN(
+        const auto spellings,
+        ask_spellings(
+            answers, "How is its positive class spelled? (a, b; Enter: later, or it is a number)"));
+    more = spellings.has_value();
+    if (spellings) choices.positive = *spellings;
   }
   if (more && choices.person.empty()) {
     SOTTO_ASSIGN(more,
@@ -124,12 +141,17 @@ Expected<void> ask_about(std::vector<ColumnFacts>& columns, DraftChoices& choice
   for (ColumnFacts& facts : columns) {
     if (facts.name == choices.label) {
       if (!choices.positive.empty() && facts.values.empty()) {
-        say("How are all other classes of {} spelled? (Enter: later) ", facts.name);
-        SOTTO_ASSIGN(const auto line, answers.next());
-        if (!line) return {};
-        if (!line->empty()) {
+        SOTTO_ASSIGN(
+            const auto spellings,
+            ask_spellings(answers,
+                          fmt::format("How are all other classes of {} spelled? (Enter: later)",
+                                      facts.name)));
+        if (!spellings) return {};
+        if (!spellings->empty()) {
           facts.values = choices.positive;
-          for (const auto& each : words_between_commas(*line)) facts.values.push_back(each);
+          for (const auto& each : *spellings)
+            if (std::find(facts.values.begin(), facts.values.end(), each) == facts.values.end())
+              facts.values.push_back(each);
         }
       }
       continue;

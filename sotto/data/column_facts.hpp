@@ -22,4 +22,12 @@ struct ColumnFacts {
   std::string refers_to;  ///< the code table of a foreign key: `diagnoses(code)`
 };
 
+/// Why a schema's text can't have a name or a value as it is, as the end of a sentence ("has …");
+/// empty: it can.
+std::string why_not_in_a_draft(const std::string& text);
+
+/// How what is said of a column contradicts itself, so that no schema could say it: bounds, or a
+/// value that is there twice. Empty: it does not.
+std::string contradiction_in(const ColumnFacts& facts);
+
 }  // namespace sotto

@@ -174,6 +174,8 @@ void DictionaryLines::read_line(std::span<const std::string_view> fields, std::i
                           : "number"));
   }
   read_codes(field(fields, kValues), facts);
+  if (const std::string fault = contradiction_in(facts); !fault.empty())
+    complain(line, places_[kName], fault);
   columns_.push_back(std::move(facts));
 }
 
@@ -239,6 +241,8 @@ ColumnFacts facts_in(TomlReader& toml, const toml::table& table) {
   facts.nullable = toml.flag(table, "nullable", true);
   facts.key = toml.flag(table, "key", false);
   facts.refers_to = toml.text(table, "refers_to", "");
+  if (const std::string fault = contradiction_in(facts); !fault.empty())
+    toml.complain(table.source(), fault);
   return facts;
 }
 
@@ -276,12 +280,9 @@ Expected<std::vector<ColumnFacts>> parse_dictionary(const std::string& text,
     std::vector<std::string> texts = facts.values;
     texts.push_back(facts.name);
     for (const std::string& each : texts)
-      if (on_one_line(each) != each)
+      if (const std::string why = why_not_in_a_draft(each); !why.empty())
         return fail(ErrorKind::kBadData,
-                    fmt::format("{}: a name or a value of column '{}' has characters that nobody "
-                                "sees, or is no UTF-8.",
-                                name,
-                                facts.name));
+                    fmt::format("{}: a name or a value of column '{}' {}.", name, facts.name, why));
   }
   return columns;
 }

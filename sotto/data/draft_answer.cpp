@@ -42,10 +42,11 @@ Expected<void> answer_bounds(std::string_view low,
     max = form.days(high);
     type = ColumnFacts::Type::kDate;
   }
-  if (!min || !max || !(*min < *max) || (is_log && !(*min > -1)))
+  if (!min || !max || !(*min < *max) || (is_log && !(*min > -1)) || !fits_float(*min) ||
+      !fits_float(*max))
     return fail(ErrorKind::kUsage,
                 fmt::format("'{}..{}' are no bounds: two numbers, or two dates such as 2015-12-31, "
-                            "of which the first is less{}.",
+                            "of which the first is less, and that float32 can hold{}.",
                             low,
                             high,
                             is_log ? ", and more than -1 for log" : ""));
@@ -109,6 +110,9 @@ Expected<void> answer(std::string_view line, ColumnFacts& facts, DraftChoices& c
     if (!value.empty() && std::find(values.begin(), values.end(), value) == values.end())
       values.emplace_back(value);
   }
+  for (const std::string& value : values)
+    if (const std::string why = why_not_in_a_draft(value); !why.empty())
+      return fail(ErrorKind::kUsage, fmt::format("the value '{}' {}.", value, why));
   if (values.size() < 2)
     return fail(
         ErrorKind::kUsage,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -49,10 +50,38 @@ char likely_separator(const std::string& line) {
   return best;
 }
 
+/// Also a hexadecimal one.
 bool is_a_number(const std::string& field) {
   double value = 0;
   const char* end = field.data() + field.size();
-  return parse_number(field.data(), end, value) == end;
+  if (parse_number(field.data(), end, value) == end) return true;
+  const std::size_t sign = field.starts_with('-') || field.starts_with('+') ? 1 : 0;
+  return field.size() > sign + 2 && field[sign] == '0' &&
+         (field[sign + 1] == 'x' || field[sign + 1] == 'X') &&
+         field.find_first_not_of("0123456789abcdefABCDEF", sign + 2) == field.npos;
+}
+
+/// Three numbers with the same mark between them, the year first or last, and perhaps a time.
+bool is_a_date(const std::string& field) {
+  std::size_t at = 0;
+  std::array<std::size_t, 3> digits{};
+  char mark = 0;
+  for (std::size_t part = 0; part < digits.size(); ++part) {
+    if (part > 0) {
+      if (at == field.size() || std::string_view("-/.").find(field[at]) == std::string::npos)
+        return false;
+      if (part > 1 && field[at] != mark) return false;
+      mark = field[at++];
+    }
+    for (; at < field.size() && is_digit(field[at]); ++at) ++digits[part];
+  }
+  const auto is_short = [](std::size_t count) { return count == 1 || count == 2; };
+  const bool is_day =
+      is_short(digits[1]) && ((digits[0] == 4 && is_short(digits[2])) ||
+                              (is_short(digits[0]) && (digits[2] == 4 || digits[2] == 2)));
+  return is_day && (at == field.size() ||
+                    (std::string_view(" T").find(field[at]) != std::string::npos &&
+                     field.find_first_not_of("0123456789:.,+-Z", at + 1) == field.npos));
 }
 
 }  // namespace
@@ -78,6 +107,7 @@ Expected<HeaderLine> read_header_line(const std::string& path, char separator) {
     const std::string& name = header.names[k];
     const char* fault = name.empty()        ? "is empty"
                         : is_a_number(name) ? "is a number"
+                        : is_a_date(name)   ? "is a date"
                         : on_one_line(name) != name
                             ? "has characters that nobody sees, or is no UTF-8"
                         : !seen.insert(name).second ? "is there twice"

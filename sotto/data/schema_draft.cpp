@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "sotto/core/nearest.hpp"
@@ -224,6 +225,42 @@ Expected<void> check_column(const std::string& name,
           "{} names '{}', which is no column.{}", marked(option), name, did_you_mean(name, names)));
 }
 
+/// That the draft is TOML, and a schema once its questions are answered.
+Expected<void> check_texts(const std::vector<ColumnFacts>& columns, const DraftChoices& choices) {
+  const auto check = [](const std::string& text, const std::string& place) -> Expected<void> {
+    if (const std::string why = why_not_in_a_draft(text); !why.empty())
+      return fail(ErrorKind::kUsage,
+                  fmt::format("{}, '{}', {}, so that no schema can have it.", place, text, why));
+    return {};
+  };
+  for (const ColumnFacts& facts : columns) {
+    SOTTO_TRY(check(facts.name, "the name of a column"));
+    for (const std::string& value : facts.values)
+      SOTTO_TRY(check(value, fmt::format("a value of column '{}'", facts.name)));
+  }
+  for (const std::string& spelling : choices.positive)
+    SOTTO_TRY(check(spelling, "a spelling of the positive class"));
+  if (std::set<std::string>(choices.positive.begin(), choices.positive.end()).size() <
+      choices.positive.size())
+    return fail(ErrorKind::kUsage, "a spelling of the positive class is there twice.");
+  return {};
+}
+
+/// Bounds that no schema takes, which a catalogue may have, are a question again.
+std::vector<ColumnFacts> without_contradictions(std::vector<ColumnFacts> columns) {
+  for (ColumnFacts& facts : columns) {
+    std::vector<std::string> values;
+    for (std::string& value : facts.values)
+      if (std::find(values.begin(), values.end(), value) == values.end())
+        values.push_back(std::move(value));
+    facts.values = std::move(values);
+    if (contradiction_in(facts).empty()) continue;
+    facts.min.reset();
+    facts.max.reset();
+  }
+  return columns;
+}
+
 std::string head(const DraftChoices& choices) {
   std::string text =
       "# A draft. Replace each TODO by what the column means, never by what is in its rows; "
@@ -245,13 +282,18 @@ bool is_described(const ColumnFacts& facts, const DraftChoices& choices) {
 
 int open_questions(std::string_view draft) {
   int count = 0;
-  for (std::size_t at = draft.find("\"TODO:"); at != draft.npos; at = draft.find("\"TODO:", at + 1))
-    ++count;
+  for (std::size_t at = draft.find("\"TODO:"); at != draft.npos;
+       at = draft.find("\"TODO:", at + 1)) {
+    const std::size_t line = draft.rfind('\n', at);
+    if (draft[line == draft.npos ? 0 : line + 1] != '#') ++count;  // not what a comment quotes
+  }
   return count;
 }
 
-Expected<std::string> draft_schema(const std::vector<ColumnFacts>& columns,
+Expected<std::string> draft_schema(const std::vector<ColumnFacts>& given,
                                    const DraftChoices& choices) {
+  const std::vector<ColumnFacts> columns = without_contradictions(given);
+  SOTTO_TRY(check_texts(columns, choices));
   SOTTO_TRY(check_column(choices.label, "label", columns));
   SOTTO_TRY(check_column(choices.person, "person", columns));
   if (!choices.label.empty() && choices.label == choices.person)

@@ -20,8 +20,9 @@ std::optional<double> SchemaReader::value(const toml::node& node,
                                           const Column& column) {
   if (column.date.empty() || TomlReader::is_question(node)) return toml_.number(node, key);
   const auto form = DateForm::parse(column.date);
+  if (!form) return std::nullopt;  // that is the mistake, and the value may well be right
   const auto text = node.value_exact<std::string>();
-  const double days = form && text ? form->days(*text) : NAN;
+  const double days = text ? form->days(*text) : NAN;
   if (!std::isnan(days)) return days;
   toml_.complain(node.source(),
                  fmt::format("'{}' of column '{}' must be a date in quotes, of the form {} that "
@@ -104,9 +105,8 @@ void SchemaReader::check_bounds(const toml::table& table, const Column& column) 
 void SchemaReader::read_date(const toml::table& table, Column& column) {
   const std::string form = toml_.text(table, "date", "");
   if (!table.contains("date") || TomlReader::is_question(*table.get("date"))) return;
-  if (const auto known = DateForm::parse(form); known)
-    column.date = form;
-  else
+  column.date = form;
+  if (const auto known = DateForm::parse(form); !known)
     toml_.complain(table.get("date")->source(), known.error().message);
 }
 

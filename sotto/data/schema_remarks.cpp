@@ -169,7 +169,10 @@ void Remarks::on_twins() {
   for (std::size_t c = 0; c < columns().size(); ++c) {
     if (!is_feature(columns()[c])) continue;
     const auto [place, is_new] = seen.emplace(words_of(columns()[c].name), c);
-    if (!is_new)
+    const bool is_one_group = columns()[c].kind == ColumnKind::kOneHot &&
+                              columns()[place->second].kind == ColumnKind::kOneHot &&
+                              columns()[c].group == columns()[place->second].group;
+    if (!is_new && !is_one_group)  // of which at most one counts
       remark(c,
              "columns '{}' and '{}' differ only in case or in marks between words. If they hold "
              "the same, ignore one of them: both cost norm.",

@@ -15,8 +15,6 @@
 namespace sotto {
 namespace {
 
-constexpr std::string_view kQuestion = "TODO:";
-
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -180,13 +178,14 @@ std::vector<TomlMistake> TomlReader::take_mistakes() {
   return std::exchange(mistakes_, {});
 }
 
-tl::unexpected<Error> fail_with(const std::vector<TomlMistake>& mistakes, const std::string& name) {
-  constexpr std::size_t kShown = 20;
+tl::unexpected<Error> fail_with(const std::vector<TomlMistake>& mistakes,
+                                const std::string& name,
+                                std::size_t most) {
   std::vector<std::string> lines;
   std::size_t shown = 0;
   std::size_t more = 0;
   for (const TomlMistake& each : mistakes) {
-    if (!each.is_question && ++shown > kShown)
+    if (!each.is_question && ++shown > most)
       ++more;
     else
       lines.push_back(fmt::format("{}:{}:{}: {}", name, each.line, each.column, each.text));

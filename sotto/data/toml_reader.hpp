@@ -19,6 +19,9 @@ struct TomlMistake {
   bool is_question = false;  ///< of a draft, not answered yet
 };
 
+/// With which a question begins.
+inline constexpr std::string_view kQuestion = "TODO:";
+
 /// Reads values of TOML and collects what is wrong with them, so that whoever wrote them is told
 /// all of it at once. What can't be read is as if it were not there. A text that begins with
 /// "TODO:" is a question that a draft left open, and a mistake wherever it stands.
@@ -54,7 +57,10 @@ class TomlReader {
   std::vector<TomlMistake> mistakes_;
 };
 
-/// kBadData, with a line `name:line:column: text` for each: all questions, and the first 20 others.
-tl::unexpected<Error> fail_with(const std::vector<TomlMistake>& mistakes, const std::string& name);
+/// kBadData, with a line `name:line:column: text` for each: all questions, and the first `most`
+/// others.
+tl::unexpected<Error> fail_with(const std::vector<TomlMistake>& mistakes,
+                                const std::string& name,
+                                std::size_t most = 20);
 
 }  // namespace sotto

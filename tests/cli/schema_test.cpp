@@ -214,5 +214,64 @@ TEST(SchemaCheck, ListsAllMistakesAndEndsWithThree) {
   EXPECT_EQ(sotto({"schema check", dir.file("none.toml")}).code, 6);
 }
 
+TEST(SchemaCheck, ListsMoreMistakesThanTrain) {
+  const TempDir dir;
+  std::string text;
+  for (int i = 0; i < 32; ++i) text += "[[column]]\nname='c" + std::to_string(i) + "'\nkind='x'\n";
+  const auto schema = dir.write("s.toml", text);
+  const auto told = [](const CommandResult& run) {
+    EXPECT_EQ(run.code, 3);
+    std::size_t count = 0;
+    for (std::size_t at = run.err.find("s.toml:"); at != run.err.npos;
+         at = run.err.find("s.toml:", at + 1))
+      ++count;
+    return count;
+  };
+  const auto checked = sotto({"schema check", schema});
+  const auto all = told(checked);
+  EXPECT_GE(all, 32u) << checked.err;
+  EXPECT_THAT(checked.err, Not(HasSubstr(" more")));
+  const auto trained = sotto({"train --epsilon 1 --delta 1e-5 --schema",
+                              schema,
+                              dir.write("a.csv", "1\n"),
+                              dir.file("m")});
+  EXPECT_EQ(told(trained), 20u);
+  EXPECT_THAT(trained.err, HasSubstr("and " + std::to_string(all - 20) + " more"));
+}
+
+TEST(SchemaCheck, AWrongDateFormIsOneMistake) {
+  const TempDir dir;
+  const auto run = sotto({"schema check",
+                          dir.write("s.toml",
+                                    "[[column]]\nname='a'\nkind='numeric'\ndate='YYYY'\n"
+                                    "min='2020-01-01'\nmax='2021-01-01'\n"
+                                    "[[column]]\nname='y'\nkind='label'\npositive='1'\n"
+                                    "negative='0'\n")});
+  EXPECT_EQ(run.code, 3);
+  EXPECT_THAT(run.err,
+              AllOf(HasSubstr("s.toml:4:6: "),
+                    Not(HasSubstr("finite number")),
+                    Not(HasSubstr(":5:")),
+                    Not(HasSubstr(":6:"))));
+}
+
+TEST(SchemaNew, AnswersThatNoSchemaCanHaveAreAskedAgain) {
+  const TempDir dir;
+  const auto header = dir.write("a.csv", "a,back\n");
+  const auto draft = dir.file("s.toml");
+  const auto run = answered({"schema new --interactive --header", header, draft},
+                            "back\ny\x1b[1mes\nTODO: yes\nyes\n\nx,\x1b[1m\n0..1e300\n0..1\nno\n");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("0 questions left"));
+  EXPECT_EQ(sotto({"schema check", draft}).code, 0) << TempDir::read(draft);
+  const auto refused = sotto({"schema new --overwrite --label back --header",
+                              header,
+                              draft,
+                              "--positive",
+                              std::string("a\x1b[1m")});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("positive class"));
+}
+
 }  // namespace
 }  // namespace sotto::testing

@@ -289,5 +289,90 @@ TEST(Draft, Answers) {
     EXPECT_EQ(say_of(bad).error().kind, ErrorKind::kUsage) << bad;
 }
 
+/// No answer to a question could make a schema of it, or no draft would be TOML.
+TEST(Draft, TextsThatNoSchemaCanHaveAreRefused) {
+  for (const char* text : {"a\nb", "a\x1b[1m", "a\xff", "TODO: hi", "a\xE2\x80\xAE"}) {
+    DraftChoices choices;
+    EXPECT_FAILS(draft_schema({named(text)}, choices), ErrorKind::kUsage, "the name of a column");
+    ColumnFacts facts = named("x");
+    EXPECT_FAILS(answer(std::string("yes, ") + text, facts, choices), ErrorKind::kUsage, "value '");
+    EXPECT_TRUE(facts.values.empty());
+    facts.values = {"yes", text};
+    EXPECT_FAILS(draft_schema({facts}, choices), ErrorKind::kUsage, "a value of column 'x'");
+    choices.label = "x";
+    choices.positive = {text};
+    EXPECT_FAILS(draft_schema({named("x")}, choices), ErrorKind::kUsage, "positive class");
+    EXPECT_FAILS(parse_dictionary(fmt::format("[[column]]\nname='x'\nvalues=[\"yes\", \"{}\"]\n",
+                                              text[1] == '\n' ? "TODO: x" : text),
+                                  "d.toml"),
+                 ErrorKind::kBadData,
+                 "d.toml");
+  }
+  EXPECT_FAILS(parse_dictionary("column\nTODO: hi\n", "d.csv"), ErrorKind::kBadData, "TODO:");
+  DraftChoices twice;
+  twice.label = "x";
+  twice.positive = {"1", "1"};
+  EXPECT_FAILS(draft_schema({named("x")}, twice), ErrorKind::kUsage, "there twice");
+}
+
+TEST(Draft, AQuestionInACommentIsNone) {
+  ColumnFacts facts = named("x");
+  facts.values = {"a", "b"};
+  facts.comment = "says \"TODO: ask\"";
+  DraftChoices choices;
+  choices.label = "x";
+  choices.positive = {"a"};
+  EXPECT_EQ(open_questions(draft({facts}, choices)), 0);
+}
+
+TEST(Draft, BoundsThatNoSchemaTakesAreAQuestion) {
+  ColumnFacts facts = named("x");
+  DraftChoices choices;
+  for (const char* bounds : {"0..1e300", "-1e39..0"})
+    EXPECT_FAILS(answer(bounds, facts, choices), ErrorKind::kUsage, "float32 can hold");
+  EXPECT_TRUE(answer("-3e38..3e38", facts, choices));
+  facts.max = 1e300;
+  EXPECT_TRUE(holds(draft({facts}), "max = \"TODO:"));
+  facts.min = facts.max = 0;
+  EXPECT_TRUE(holds(draft({facts}), "max = \"TODO:"));
+}
+
+TEST(Dictionary, WhatContradictsItselfIsRefused) {
+  const auto csv = parse_dictionary(
+      "column,type,min,max,values\na,real,5,1,\nb,date,2020-01-01,2010-01-01,\n"
+      "c,,,,x|y|x\nd,real,0,1e300,\ne,real,1,1,\nf,real,0,1,\n",
+      "d.csv");
+  ASSERT_FALSE(csv);
+  for (const char* part : {"d.csv:2:1: the bounds of column 'a' must be in order, but 5 is not",
+                           "d.csv:3:1: the bounds of column 'b' must be in order, but 2020-01-01",
+                           "d.csv:4:1: column 'c' names the value 'x' twice",
+                           "d.csv:5:1: the bound 1e+300 of column 'd' is beyond float32",
+                           "d.csv:6:1: the bounds of column 'e'"})
+    EXPECT_TRUE(holds(csv.error().message, part)) << csv.error().message;
+  EXPECT_FALSE(holds(csv.error().message, "'f'")) << csv.error().message;
+  EXPECT_FAILS(parse_dictionary("[[column]]\nname='a'\nmin=5\nmax=1\n", "d.toml"),
+               ErrorKind::kBadData,
+               "d.toml:1:1: the bounds of column 'a'");
+}
+
+TEST_F(HeaderLines, DatesAndHexadecimalNumbersAreNoNames) {
+  for (const char* field : {"2020-01-01",
+                            "1.2.2020",
+                            "12/31/99",
+                            "2020/1/1 10:00",
+                            "2020-01-01T10:00:00Z",
+                            "0x12",
+                            "-0XaF"}) {
+    const auto header = read_header_line(write("a.csv", fmt::format("Smith,{},y\n", field)));
+    ASSERT_FALSE(header) << field;
+    EXPECT_TRUE(holds(header.error().message, "field 2 is a ")) << header.error().message;
+    EXPECT_FALSE(holds(header.error().message, "Smith"));
+    EXPECT_FALSE(holds(header.error().message, field));
+  }
+  const auto names = "2020,0xyz,2020-01,1-2-3 months,a-b-c,1.2.3,day 2020-01-01,0x";
+  const auto header = read_header_line(write("a.csv", std::string(names).substr(5) + "\n"));
+  EXPECT_TRUE(header) << header.error().message;
+}
+
 }  // namespace
 }  // namespace sotto

@@ -158,5 +158,16 @@ TEST(PublicWords, KindsOfNames) {
   EXPECT_FALSE(are_synonyms("a", "a"));
 }
 
+TEST(Remarks, TwinsOfOneGroupCostNothing) {
+  const std::string twins = "[[column]]\nnames=['Ward A', 'ward_a']\nkind=";
+  expect_remark(remarked(kAge + twins + "'numeric'\nmin=0\nmax=1\n" + kBack), "both cost norm");
+  EXPECT_EQ(remarked(kAge + twins + "'onehot'\n" + kBack), "");
+  expect_remark(remarked(std::string(kAge) +
+                         "[[column]]\nnames=['Ward A', 'b']\nkind='onehot'\n"
+                         "[[column]]\nnames=['ward_a', 'c']\nkind='onehot'\n" +
+                         kBack),
+                "both cost norm");
+}
+
 }  // namespace
 }  // namespace sotto
