@@ -1,11 +1,14 @@
 // Whose file a SQLite database is: what other programs, and Sotto's own outputs, leave of it.
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <utility>
 
+#include "sotto/core/file_system.hpp"
 #include "sotto/data/sql/sql_rows.hpp"
 #include "tests/databases/one_file.hpp"
 #include "tests/support/child.hpp"
@@ -78,6 +81,7 @@ TEST_F(OneFile, FilesBesideTheDatabaseAreItsOwn) {
         const auto run = sotto({"predict", rows, file("m.json"), output});
         EXPECT_EQ(run.code, 2) << output << run.err;
       }
+      EXPECT_EQ(sotto(training(std::string("d.db") + ending)).code, 2) << "a model there";
       EXPECT_FALSE(std::filesystem::exists(beside));
     }
   }
@@ -152,17 +156,33 @@ TEST_F(OneFile, AnInterruptedWriteIsToldOf) {
   EXPECT_TRUE(load("sqlite:" + file("torn.db") + "#t"));
 }
 
-// A file that can't grow is as a full disk is.
+TEST_F(OneFile, AFolderThatIsClosedIsToldOf) {
+  if (::geteuid() == 0) GTEST_SKIP() << "no folder is closed to root";
+  std::filesystem::create_directory(file("closed"));
+  const std::string closed = dir_.file("closed/d.db");
+  sqlite_database(closed)->rows("PRAGMA journal_mode = WAL");
+  sqlite_database(closed)->run("CREATE TABLE t AS SELECT 1 AS x, 'A' AS c, 1 AS y");
+  std::filesystem::permissions(file("closed"), std::filesystem::perms(0500));
+  const auto data = load("sqlite:" + closed + "#t");
+  std::filesystem::permissions(file("closed"), std::filesystem::perms(0700));
+  ASSERT_FALSE(data);
+  EXPECT_EQ(data.error().kind, ErrorKind::kIo);
+  EXPECT_THAT(data.error().message, HasSubstr("must write to the folder"));
+}
+
+// A file that can't grow is as a full disk is. SQLite leaves the journal there if that happens
+// before the last row.
 TEST_F(OneFile, AFullDiskLeavesWhatCanBeRead) {
   ASSERT_EQ(sotto(training("m.json")).code, 0);
-  database_->run("CREATE TABLE padding AS SELECT zeroblob(4000000) AS bytes");
+  database_->run("CREATE TABLE padding AS SELECT zeroblob(8000000) AS bytes");
   const std::string many =
-      "sqlite:" + file("d.db") + "?SELECT t.* FROM t, t AS u, t AS v LIMIT 60000";
-  const auto blocks = std::filesystem::file_size(file("d.db")) / 1024 + 10;
+      "sqlite:" + file("d.db") + "?SELECT t.* FROM t, t AS u, t AS v LIMIT 150000";
+  const auto units = std::filesystem::file_size(file("d.db")) / 512 + 20;  // of a shell
   const auto run = sotto({"predict --keep c", many, file("m.json"), database_->path("risks")},
-                         fmt::format("trap '' XFSZ; ulimit -f {};", 2 * blocks));
+                         fmt::format("trap '' XFSZ; ulimit -f {};", units));
   EXPECT_EQ(run.code, 6) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("SQLite's error"));
+  EXPECT_THAT(run.err, HasSubstr("a row can't be written"));
+  EXPECT_FALSE(std::filesystem::exists(file("d.db-journal")));
   const auto data = load(database_->path("t"));
   EXPECT_TRUE(data) << data.error().message;
   EXPECT_TRUE(database_->rows("SELECT * FROM sqlite_schema WHERE name = 'risks'").empty());
@@ -192,6 +212,33 @@ TEST_F(OneFile, WritersOfANewFileDoNotTakeItFromEachOther) {
             std::vector<std::string>{"0"});
 }
 
+/// Another program makes the same database just before this one makes its file.
+class Meanwhile final : public FileSystem {
+ public:
+  explicit Meanwhile(const std::string& file) : file_(file) {}
+  int open(const char* path, int flags, mode_t mode) override {
+    if ((flags & O_CREAT) != 0 && !std::exchange(done_, true))
+      sqlite_database(file_)->run("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (7)");
+    return FileSystem::open(path, flags, mode);
+  }
+
+ private:
+  std::string file_;
+  bool done_ = false;
+};
+
+TEST_F(OneFile, AFileThatAnotherProgramMadeIsNotReplaced) {
+  const auto path = *parse_database_path("sqlite:" + file("new.db") + "#risks");
+  Meanwhile files(file("new.db"));
+  const FileSystemInUse in_use(files);
+  const auto made = create_sqlite_table(path, {{"row", OutputColumn::Type::kInteger}}, false);
+  ASSERT_TRUE(made) << made.error().message;
+  ASSERT_TRUE((*made)->commit());
+  const auto database = sqlite_database(file("new.db"));
+  EXPECT_THAT(database->rows("SELECT x FROM theirs"), ElementsAre("7"));
+  EXPECT_THAT(database->rows("SELECT count(*) FROM risks"), ElementsAre("0"));
+}
+
 TEST_F(OneFile, ATableThatWasWrittenIsThere) {
   ASSERT_EQ(sotto(training("m.json")).code, 0);
   const auto writer = [&](const std::string& name) {
@@ -202,7 +249,7 @@ TEST_F(OneFile, ATableThatWasWrittenIsThere) {
                          "sqlite:" + file("new.db") + "#" + name},
                    "/dev/null");
   };
-  for (int k = 0; k < 30; ++k) {
+  for (int k = 0; k < 10; ++k) {
     const bool same_name = k % 2 == 0;
     std::filesystem::remove(file("new.db"));
     const pid_t first = writer("a");
