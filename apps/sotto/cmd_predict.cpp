@@ -15,6 +15,7 @@
 #include "sotto/core/file.hpp"
 #include "sotto/core/paths.hpp"
 #include "sotto/data/sql/database_path.hpp"
+#include "sotto/data/sql/source_tables.hpp"
 #include "sotto/data/sql/table_output.hpp"
 #include "sotto/model/model_json.hpp"
 #include "sotto/task/metrics_sum.hpp"
@@ -53,10 +54,11 @@ struct PredictArguments {
   Expected<void> check_other_rows() const {
     SOTTO_ASSIGN(const DatabasePath from, parse_database_path(data_path));
     SOTTO_ASSIGN(const DatabasePath to, parse_database_path(output_path));
-    if (!from.same_rows(to)) return {};
+    SOTTO_ASSIGN(const bool same, comes_from(from, to));
+    if (!same) return {};
     return fail(ErrorKind::kUsage,
-                fmt::format("the output would be written over the data: both are {}. Name another "
-                            "table.",
+                fmt::format("the output would be written over the data, which comes from {}. Name "
+                            "another table.",
                             to.shown));
   }
   bool to_standard_output() const {

@@ -94,13 +94,12 @@ std::vector<std::string> DataArguments::files_of(const std::string& path) const 
 std::vector<std::string> DataArguments::files_written(const std::string& table,
                                                       const std::string& rows) const {
   const std::vector<std::string> written = files_of(table);
-  if (!is_database(rows)) return written;
-  for (const std::string& read : files_of(rows))
-    for (const std::string& each : written) {
-      std::error_code error;
-      if (read == each || std::filesystem::equivalent(read, each, error)) return {};
-    }
-  return written;
+  const std::vector<std::string> read = files_of(rows);
+  if (!is_database(rows) || read.empty() || written.empty()) return written;
+  std::error_code error;
+  const bool same = read.front() == written.front() ||
+                    std::filesystem::equivalent(read.front(), written.front(), error);
+  return same ? std::vector<std::string>() : written;
 }
 
 Option add_table_output(Verb& verb,

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "sotto/data/sql/database_path.hpp"
+#include "sotto/data/sql/source_tables.hpp"
 
 namespace sotto::app {
 namespace {
@@ -30,7 +31,8 @@ tl::unexpected<Error> is_training(const std::string& tested, const std::string& 
   return fail(ErrorKind::kUsage,
               fmt::format("--test {} is the training data, {}, or a part of it. Metrics on test "
                           "rows are exact numbers that no charge covers, so the rows must be "
-                          "public: give other rows, or leave --test out.",
+                          "public: give other rows, or leave --test out. Two parts of a table "
+                          "are named by two queries.",
                           tested,
                           trained));
 }
@@ -44,8 +46,12 @@ Expected<void> check_test_is_not_training(const DataArguments& data,
   if (is_database(training) && is_database(test)) {
     SOTTO_ASSIGN(const DatabasePath trained, parse_database_path(training));
     SOTTO_ASSIGN(const DatabasePath tested, parse_database_path(test));
-    // What other tables and queries have in common, nobody can tell without reading them.
-    return trained.same_rows(tested) ? is_training(test, training) : Expected<void>();
+    if (trained.same_rows(tested)) return is_training(test, training);
+    SOTTO_ASSIGN(const bool test_is_part, comes_from(tested, trained));
+    SOTTO_ASSIGN(const bool training_is_part, comes_from(trained, tested));
+    if (test_is_part || training_is_part) return is_training(test, training);
+    // What two queries have in common, nobody can tell without reading them.
+    return {};
   }
   for (const std::string& trained : data.files_of(training))
     for (const std::string& tested : data.files_of(test))

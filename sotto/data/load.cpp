@@ -169,7 +169,11 @@ std::vector<std::string> data_files(const LoadOptions& options) {
   if (is_database(options.path)) {
     const auto database = parse_database_path(options.path);
     if (!database || !database->is_file()) return {};
-    return {database->place};
+    // Beside the file that a link leads to. What was not taken back or copied yet is in them.
+    std::error_code error;
+    const auto file = std::filesystem::weakly_canonical(database->place, error);
+    const std::string real = error ? database->place : file.string();
+    return {database->place, real + "-wal", real + "-shm", real + "-journal"};
   }
   if (options.path == "-") return {"/dev/stdin"};
   if (const Format format = resolve_format(options); format->files)

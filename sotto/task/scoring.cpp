@@ -138,8 +138,10 @@ Expected<void> LineWriter::add(const RowBlock& block, std::span<const double> ou
 Expected<void> LineWriter::rank(const Piece::Ranked& line, std::string_view text) {
   if (!one_per_) return ranked_.add(line.key, line.row, text);
   const std::string_view value = field_at(text, *one_per_);
+  // Who has no value is nobody's: NULL, and an empty text, which is in quotes if both can be.
+  const bool is_nobody = value.empty() || value == "\"\"";
   best_.add(
-      value.empty() ? fmt::format(",{}", line.row) : std::string(value), line.key, line.row, text);
+      is_nobody ? fmt::format(",{}", line.row) : std::string(value), line.key, line.row, text);
   return {};
 }
 
@@ -221,6 +223,7 @@ Expected<Scored> score_rows(const Model& model,
   SOTTO_ASSIGN(const auto written, columns.all(rows.kept()));
   SOTTO_ASSIGN(const auto one_per, place_of_one_per(options, rows.kept()));
   output.begin(written);
+  SOTTO_TRY(output.status());
   LineWriter lines(columns, options, family.width(), one_per, output);
   MetricsSum metrics(family.width());
   const auto known = family.check_evaluation();

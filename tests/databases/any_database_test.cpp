@@ -232,6 +232,24 @@ TEST_P(AnyDatabase, EmptyTextsAndNullsStayDifferentOnTheirWayBack) {
   EXPECT_THAT(database_->rows("SELECT id FROM risks"), ElementsAre("", "NULL"));
 }
 
+// As from a CSV file, where both are written the same.
+TEST_P(AnyDatabase, NeitherNullNorAnEmptyTextIsSomebody) {
+  fill_patients();
+  ASSERT_EQ(train(database_->path("patients"), "m.json", {"--method gd"}).code, 0);
+  make_patients("newer");
+  database_->run(
+      "INSERT INTO newer VALUES ('', 50, 'A', NULL), ('', 40, 'A', NULL), (NULL, 30, 'A', NULL), "
+      "(NULL, 20, 'A', NULL), ('p', 10, 'A', NULL), ('p', 5, 'A', NULL)");
+  const auto run = sotto({"predict --keep id --top 10 --one-per id",
+                          database_->path("newer"),
+                          file("m.json"),
+                          database_->path("risks")});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(database_->rows("SELECT count(*) FROM risks"), ElementsAre("5"));
+  EXPECT_THAT(database_->rows("SELECT count(*) FROM risks WHERE id = ''"), ElementsAre("2"));
+  EXPECT_THAT(database_->rows("SELECT count(*) FROM risks WHERE id = 'p'"), ElementsAre("1"));
+}
+
 TEST_P(AnyDatabase, WritesWhatTheFileWouldHold) {
   const std::string csv = fill_patients();
   ASSERT_EQ(train(csv, "m.json").code, 0);

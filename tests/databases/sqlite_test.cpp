@@ -7,63 +7,16 @@
 
 #include <filesystem>
 
-#include "sotto/data/load.hpp"
-#include "tests/databases/database.hpp"
+#include "tests/databases/one_file.hpp"
 #include "tests/support/child.hpp"
-#include "tests/support/predictions.hpp"
 
 namespace sotto::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr const char* kNumbers = R"([[column]]
-name = "x"
-kind = "numeric"
-min = 0
-max = 10
-filler = 5
-[[column]]
-name = "c"
-kind = "categorical"
-values = ["A", "7"]
-[[column]]
-name = "y"
-kind = "label"
-positive = ["1"]
-negative = ["0"]
-)";
-
-class OneFile : public ::testing::Test {
- protected:
-  OneFile() : database_(sqlite_database(dir_.file("d.db"))) {
-    schema_ = dir_.write("s.toml", kNumbers);
-    database_->run("CREATE TABLE t (x real, c text, y integer)");
-    std::string sql;
-    for (int k = 0; k < 100; ++k)
-      sql += fmt::format("INSERT INTO t VALUES ({}, 'A', {});", k / 10.0, k % 2);
-    database_->run(sql);
-  }
-  std::string file(const std::string& name) const { return dir_.file(name); }
-  Words training(const std::string& model) const {
-    return {"train --seed 1 --epsilon 1 --delta 1e-5 --quiet --schema",
-            schema_,
-            database_->path("t"),
-            file(model)};
-  }
-  Expected<Dataset> load(const std::string& path) const {
-    LoadOptions options;
-    options.path = path;
-    options.schema = schema_;
-    return load_table(options);
-  }
-
-  TempDir dir_;
-  std::unique_ptr<TestDatabase> database_;
-  std::string schema_;
-};
 
 TEST_F(OneFile, NumbersAreTheSameNumbers) {
   database_->run("CREATE TABLE u AS SELECT * FROM t");
@@ -100,11 +53,11 @@ TEST_F(OneFile, NoValueDecidesWhatIsSaid) {
                             "CAST(x'ff' AS TEXT)"})
     EXPECT_EQ(said(value), plain) << value;
   // Bytes are no number, whatever they spell.
-  database_->run("UPDATE t SET x = x'37', c = 'A' WHERE rowid = 50");
+  database_->run("UPDATE t SET x = x'372e3235', c = 'A' WHERE rowid = 50");
   const auto refused = load(database_->path("t"));
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("#t:50:1: the value of 'x' is not a finite"));
-  EXPECT_THAT(refused.error().message, Not(HasSubstr("37")));
+  EXPECT_THAT(refused.error().message, Not(AnyOf(HasSubstr("7.25"), HasSubstr("372e3235"))));
 }
 
 TEST_F(OneFile, FilesThatAreNone) {

@@ -82,7 +82,10 @@ Expected<OutputFile> OutputFile::table(const std::string& path, bool overwrite) 
 }
 
 void OutputFile::begin(const std::vector<OutputColumn>& columns) {
-  if (state_->table) return state_->table->begin(columns);
+  if (state_->table) {
+    state_->result = state_->table->begin(columns);
+    return;
+  }
   std::string header;
   for (const OutputColumn& column : columns) {
     if (!header.empty()) header += ',';

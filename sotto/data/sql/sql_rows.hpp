@@ -40,6 +40,10 @@ class SqlRows {
 Expected<std::unique_ptr<SqlRows>> open_sqlite(const DatabasePath& path, const InputLimits& limits);
 Expected<std::unique_ptr<SqlRows>> open_postgres(const DatabasePath& path);
 
+/// Whether the rows come from this table or view of their file, as SQLite itself says: also through
+/// a query and views. Nothing is read.
+Expected<bool> reads_sqlite_table(const DatabasePath& rows, const std::string& table);
+
 /// A new table, which is there only after commit().
 class SqlTable {
  public:

@@ -1,147 +1,20 @@
-// The one file that sees SQLite. A database may come from anybody: its schema is not trusted, and a
-// query can do nothing but read.
+// Rows of SQLite. A database may come from anybody: its schema is not trusted, and a query can do
+// nothing but read.
 
 #include <fmt/format.h>
-#include <sqlite3.h>
-#include <time.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
-#include <memory>
+#include <limits>
 #include <new>
+#include <set>
 #include <utility>
 
-#include "sotto/core/file.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/core/stop.hpp"
 #include "sotto/data/io/input_file.hpp"
-#include "sotto/data/sql/sql_rows.hpp"
+#include "sotto/data/spellings.hpp"
+#include "sotto/data/sql/sqlite_connection.hpp"
 
 namespace sotto {
 namespace {
-
-constexpr int kBusyMilliseconds = 5'000;  ///< for another program's transaction
-constexpr int kBusyStep = 20;
-constexpr int kStepsBetweenLooks = 20'000;  ///< of SQLite's machine, for a signal
-
-struct CloseSqlite {
-  void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
-  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-};
-using SqliteConnection = std::unique_ptr<sqlite3, CloseSqlite>;
-using SqliteStatement = std::unique_ptr<sqlite3_stmt, CloseSqlite>;
-
-int wait_for_sqlite_lock(void*, int times) {
-  if (stop_requested() || times >= kBusyMilliseconds / kBusyStep) return 0;
-  const timespec pause{0, kBusyStep * 1'000'000L};
-  ::nanosleep(&pause, nullptr);
-  return 1;
-}
-
-/// What a failed call means; `told`: what SQLite says of it, empty where that may quote a row.
-tl::unexpected<Error> sqlite_failure(int code,
-                                     const std::string& shown,
-                                     const std::string& told,
-                                     const char* what) {
-  switch (code & 0xff) {
-    case SQLITE_NOMEM:
-      throw std::bad_alloc();
-    case SQLITE_INTERRUPT:
-      return stopped_early();
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      if (stop_requested()) return stopped_early();
-      return fail(ErrorKind::kIo,
-                  fmt::format("{}: the database is locked by another program, which did not let it "
-                              "go for {} seconds. Try again when it has ended.",
-                              shown,
-                              kBusyMilliseconds / 1000));
-    case SQLITE_NOTADB:
-      return fail(ErrorKind::kBadData,
-                  fmt::format("{}: the file is no SQLite database, or an encrypted one.", shown));
-    case SQLITE_CORRUPT:
-      return fail(ErrorKind::kBadData,
-                  fmt::format("{}: the database is damaged. `sqlite3 FILE 'PRAGMA "
-                              "integrity_check'` tells more.",
-                              shown));
-    case SQLITE_CANTOPEN:
-    case SQLITE_IOERR:
-    case SQLITE_FULL:
-    case SQLITE_PERM:
-    case SQLITE_READONLY:
-      return fail(ErrorKind::kIo,
-                  fmt::format("{}: {}: {} (SQLite's error {}). Check the permissions of the file "
-                              "and of its folder, and the room on the disk.",
-                              shown,
-                              what,
-                              sqlite3_errstr(code),
-                              code));
-    case SQLITE_AUTH:
-      return fail(ErrorKind::kUsage,
-                  fmt::format("{}: the query does more than read. Give one SELECT.", shown));
-    default:
-      break;
-  }
-  if (!told.empty())
-    return fail(ErrorKind::kUsage,
-                fmt::format("{}: {}: {}. Check the names and the query.", shown, what, told));
-  return fail(
-      ErrorKind::kBadData,
-      fmt::format("{}: {} (SQLite's error {}). What it says may hold a row's content and is "
-                  "not shown: run the query in a shell of the database.",
-                  shown,
-                  what,
-                  code));
-}
-
-/// A path that SQLite takes for a file's whatever it is called: neither `:memory:` nor a URI.
-std::string plain_sqlite_path(const std::string& file) {
-  return file.starts_with('/') ? file : "./" + file;
-}
-
-Expected<SqliteConnection> connect_sqlite(const DatabasePath& path, int flags) {
-  sqlite3* raw = nullptr;
-  const int code = sqlite3_open_v2(plain_sqlite_path(path.place).c_str(),
-                                   &raw,
-                                   flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
-                                   nullptr);
-  SqliteConnection database(raw);
-  if (code != SQLITE_OK)
-    return sqlite_failure(code, path.shown, "", "the database can't be opened");
-  sqlite3_busy_handler(raw, wait_for_sqlite_lock, nullptr);
-  sqlite3_progress_handler(
-      raw, kStepsBetweenLooks, [](void*) { return stop_requested() ? 1 : 0; }, nullptr);
-  sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
-  sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
-  sqlite3_limit(raw, SQLITE_LIMIT_ATTACHED, 0);
-  return database;
-}
-
-Expected<void> run_sqlite(sqlite3* database, const DatabasePath& path, const std::string& sql) {
-  const int code = sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr);
-  if (code == SQLITE_OK) return {};
-  return sqlite_failure(code, path.shown, sqlite3_errmsg(database), "the database refuses");
-}
-
-Expected<SqliteStatement> prepare_sqlite(sqlite3* database,
-                                         const DatabasePath& path,
-                                         const std::string& sql,
-                                         std::string_view* rest = nullptr) {
-  sqlite3_stmt* raw = nullptr;
-  const char* tail = nullptr;
-  const int code =
-      sqlite3_prepare_v3(database, sql.c_str(), static_cast<int>(sql.size()) + 1, 0, &raw, &tail);
-  SqliteStatement statement(raw);
-  if (code != SQLITE_OK)
-    return sqlite_failure(
-        code, path.shown, sqlite3_errmsg(database), "SQLite does not take the query");
-  if (rest != nullptr) *rest = tail;
-  return statement;
-}
 
 int only_reading(
     void*, int action, const char*, const char* second, const char*, const char* /*trigger*/) {
@@ -157,6 +30,21 @@ int only_reading(
   }
 }
 
+/// Adds each table and view that is read to a set, in small letters.
+int noting_tables(void* tables,
+                  int action,
+                  const char* first,
+                  const char* second,
+                  const char*,
+                  const char* view) {
+  auto& noted = *static_cast<std::set<std::string>*>(tables);
+  if (action == SQLITE_READ) {
+    noted.insert(small_letters(first));
+    if (view != nullptr) noted.insert(small_letters(view));
+  }
+  return only_reading(nullptr, action, first, second, nullptr, view);
+}
+
 class SqliteRows final : public SqlRows {
  public:
   static Expected<std::unique_ptr<SqliteRows>> open(const DatabasePath& path,
@@ -166,6 +54,8 @@ class SqliteRows final : public SqlRows {
     rows->longest_ = limits.field_bytes;
     SOTTO_ASSIGN(rows->database_, connect_sqlite(path, SQLITE_OPEN_READONLY));
     sqlite3* database = rows->database_.get();
+    // No file decides how much memory a row takes. A value of that size ends the run.
+    sqlite3_limit(database, SQLITE_LIMIT_LENGTH, most_bytes_of_row(limits));
     for (const char* each : {"PRAGMA query_only = 1", "PRAGMA cell_size_check = 1", "BEGIN"})
       SOTTO_TRY(run_sqlite(database, path, each));
     // The moment of which all rows are: from this first look on, nothing changes.
@@ -194,6 +84,12 @@ class SqliteRows final : public SqlRows {
   }
 
  private:
+  /// At least the default: a lower ‘max_line’ asks for rows that do not fit, not for a failure.
+  static int most_bytes_of_row(const InputLimits& limits) {
+    const std::size_t bytes = std::max(limits.line_bytes, InputLimits::kLineBytes);
+    return static_cast<int>(std::min<std::size_t>(bytes, std::numeric_limits<int>::max()));
+  }
+
   Expected<void> check_alone(const DatabasePath& path, std::string_view rest) {
     if (statement_) {
       const auto another = prepare_sqlite(database_.get(), path, std::string(rest));
@@ -206,7 +102,18 @@ class SqliteRows final : public SqlRows {
         sqlite3_column_count(statement_.get()) == 0)
       return fail(ErrorKind::kUsage,
                   fmt::format("{}: the query is none that gives rows. Give one SELECT.", shown_));
+    if (sqlite3_bind_parameter_count(statement_.get()) > 0)
+      return fail(ErrorKind::kUsage,
+                  fmt::format("{}: the query has a parameter ({}), and nothing gives it a value. "
+                              "Write the value itself.",
+                              shown_,
+                              shown_parameter()));
     return {};
+  }
+
+  const char* shown_parameter() const {
+    const char* name = sqlite3_bind_parameter_name(statement_.get(), 1);
+    return name == nullptr ? "?" : name;
   }
 
   void describe() {
@@ -272,160 +179,6 @@ class SqliteRows final : public SqlRows {
   std::vector<std::string> texts_;  // by column, of numbers and bytes
 };
 
-/// What there is of this name.
-Expected<std::string> kind_of_sqlite_table(sqlite3* database,
-                                           const DatabasePath& path,
-                                           const std::string& name) {
-  SOTTO_ASSIGN(const SqliteStatement look,
-               prepare_sqlite(database,
-                              path,
-                              "SELECT type FROM main.sqlite_schema WHERE name = ?1 COLLATE NOCASE "
-                              "AND type IN ('table', 'view')"));
-  sqlite3_bind_text(look.get(), 1, name.data(), static_cast<int>(name.size()), SQLITE_TRANSIENT);
-  const int code = sqlite3_step(look.get());
-  if (code == SQLITE_DONE) return std::string();
-  if (code != SQLITE_ROW)
-    return sqlite_failure(
-        code, path.shown, sqlite3_errmsg(database), "the database can't be looked at");
-  return std::string(reinterpret_cast<const char*>(sqlite3_column_text(look.get(), 0)));
-}
-
-Expected<void> check_free(sqlite3* database, const DatabasePath& path, bool overwrite) {
-  const std::string& name = path.table.back();
-  constexpr std::string_view kReserved = "sqlite_";
-  if (sqlite3_strnicmp(name.c_str(), kReserved.data(), static_cast<int>(kReserved.size())) == 0)
-    return fail(ErrorKind::kUsage,
-                fmt::format("{}: names that begin with sqlite_ are SQLite's own. Choose another.",
-                            path.shown));
-  SOTTO_ASSIGN(const std::string kind, kind_of_sqlite_table(database, path, name));
-  if (kind.empty()) return {};
-  if (kind != "table")
-    return fail(ErrorKind::kUsage,
-                fmt::format("{}: this is a {} and no table. Name a new table.", path.shown, kind));
-  if (!overwrite)
-    return fail(ErrorKind::kUsage,
-                fmt::format("{}: the table exists, and is kept. To replace it, give ‘overwrite’; "
-                            "or name another one.",
-                            path.shown));
-  return {};
-}
-
-Expected<SqliteConnection> connect_to_write(const DatabasePath& path) {
-  SOTTO_ASSIGN(SqliteConnection database, connect_sqlite(path, SQLITE_OPEN_READWRITE));
-  if (sqlite3_db_readonly(database.get(), "main") == 1)
-    return fail(ErrorKind::kIo,
-                fmt::format("{}: the database can't be written. Check the permissions of the file "
-                            "and of its folder.",
-                            path.shown));
-  return database;
-}
-
-const char* sqlite_type(OutputColumn::Type type) {
-  switch (type) {
-    case OutputColumn::Type::kInteger:
-      return "INTEGER";
-    case OutputColumn::Type::kReal:
-      return "REAL";
-    default:
-      return "TEXT";
-  }
-}
-
-class SqliteTable final : public SqlTable {
- public:
-  static Expected<std::unique_ptr<SqlTable>> create(const DatabasePath& path,
-                                                    const std::vector<OutputColumn>& columns,
-                                                    bool overwrite) {
-    auto table = std::make_unique<SqliteTable>();
-    table->path_ = path;
-    table->columns_ = columns;
-    SOTTO_TRY(table->make_file());
-    SOTTO_TRY(table->begin(overwrite));
-    return table;
-  }
-
-  ~SqliteTable() override {
-    insert_.reset();
-    database_.reset();  // takes back what was not committed
-    if (made_file_) static_cast<void>(remove_file(path_.place));
-  }
-
-  Expected<void> add(std::span<const std::string_view> values) override {
-    for (std::size_t k = 0; k < values.size(); ++k) bind(static_cast<int>(k) + 1, k, values[k]);
-    const int code = sqlite3_step(insert_.get());
-    sqlite3_reset(insert_.get());
-    if (code == SQLITE_DONE) return {};
-    return sqlite_failure(code, path_.shown, "", "a row can't be written");
-  }
-
-  Expected<void> commit() override {
-    insert_.reset();
-    SOTTO_TRY(run_sqlite(database_.get(), path_, "COMMIT"));
-    made_file_ = false;
-    database_.reset();
-    return {};
-  }
-
- private:
-  /// An empty file is a database without tables. Only its owner may read what will be in it.
-  Expected<void> make_file() {
-    SOTTO_ASSIGN(const bool there, file_exists(path_.place));
-    if (there) return {};
-    SOTTO_TRY(write_file_atomically(path_.place, "", FileAccess::kOwner));
-    made_file_ = true;
-    return {};
-  }
-
-  Expected<void> begin(bool overwrite) {
-    SOTTO_ASSIGN(database_, connect_to_write(path_));
-    SOTTO_TRY(run_sqlite(database_.get(), path_, "BEGIN IMMEDIATE"));
-    SOTTO_TRY(check_free(database_.get(), path_, overwrite));
-    const std::string name = "main." + quoted_identifier(path_.table.back());
-    std::string declared, places;
-    for (std::size_t k = 0; k < columns_.size(); ++k) {
-      declared += fmt::format("{}{} {}",
-                              k > 0 ? ", " : "",
-                              quoted_identifier(columns_[k].name),
-                              sqlite_type(columns_[k].type));
-      places += k > 0 ? ", ?" : "?";
-    }
-    SOTTO_TRY(run_sqlite(database_.get(), path_, "DROP TABLE IF EXISTS " + name));
-    SOTTO_TRY(
-        run_sqlite(database_.get(), path_, fmt::format("CREATE TABLE {} ({})", name, declared)));
-    SOTTO_ASSIGN(
-        insert_,
-        prepare_sqlite(
-            database_.get(), path_, fmt::format("INSERT INTO {} VALUES ({})", name, places)));
-    return {};
-  }
-
-  void bind(int place, std::size_t k, std::string_view value) {
-    sqlite3_stmt* insert = insert_.get();
-    if (value.data() == nullptr) {
-      sqlite3_bind_null(insert, place);
-      return;
-    }
-    if (columns_[k].type == OutputColumn::Type::kInteger) {
-      if (const auto number = number_in<std::int64_t>(value)) {
-        sqlite3_bind_int64(insert, place, *number);
-        return;
-      }
-    } else if (columns_[k].type == OutputColumn::Type::kReal) {
-      if (const auto number = number_in<double>(value)) {
-        sqlite3_bind_double(insert, place, *number);
-        return;
-      }
-    }
-    sqlite3_bind_text64(insert, place, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
-  }
-
-  DatabasePath path_;
-  std::vector<OutputColumn> columns_;
-  SqliteConnection database_;
-  SqliteStatement insert_;
-  bool made_file_ = false;
-};
-
 }  // namespace
 
 Expected<std::unique_ptr<SqlRows>> open_sqlite(const DatabasePath& path,
@@ -436,18 +189,12 @@ Expected<std::unique_ptr<SqlRows>> open_sqlite(const DatabasePath& path,
   return rows;
 }
 
-Expected<std::unique_ptr<SqlTable>> create_sqlite_table(const DatabasePath& path,
-                                                        const std::vector<OutputColumn>& columns,
-                                                        bool overwrite) {
-  return SqliteTable::create(path, columns, overwrite);
-}
-
-Expected<void> check_sqlite_table(const DatabasePath& path, bool overwrite) {
-  SOTTO_ASSIGN(const bool there, file_exists(path.place));
-  if (!there) return check_writable(path.place);
-  SOTTO_TRY(InputFile::open_as_it_is(path.place));
-  SOTTO_ASSIGN(const SqliteConnection database, connect_to_write(path));
-  return check_free(database.get(), path, overwrite);
+Expected<bool> reads_sqlite_table(const DatabasePath& rows, const std::string& table) {
+  SOTTO_ASSIGN(const SqliteConnection database, connect_sqlite(rows, SQLITE_OPEN_READONLY));
+  std::set<std::string> tables;
+  sqlite3_set_authorizer(database.get(), noting_tables, &tables);
+  SOTTO_TRY(prepare_sqlite(database.get(), rows, rows.select()));
+  return tables.contains(small_letters(table));
 }
 
 }  // namespace sotto

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "sotto/core/check.hpp"
 #include "sotto/core/stop.hpp"
+#include "sotto/data/spellings.hpp"
 #include "sotto/data/sql/sql_rows.hpp"
 
 namespace sotto {
@@ -84,6 +86,20 @@ Expected<TableOutput> TableOutput::create(const std::string& path, bool overwrit
   SOTTO_ASSIGN(DatabasePath database, table_named(path));
   SOTTO_ASSIGN(ScratchFile lines, ScratchFile::create());
   return TableOutput(std::move(database), overwrite, std::move(lines));
+}
+
+Expected<void> TableOutput::begin(std::vector<OutputColumn> columns) {
+  columns_ = std::move(columns);
+  if (!path_.is_file()) return {};
+  std::set<std::string> names;  // SQLite's have no case
+  for (const OutputColumn& column : columns_)
+    if (!names.insert(small_letters(column.name)).second)
+      return fail(ErrorKind::kUsage,
+                  fmt::format("{}: there would be two columns '{}': SQLite takes capital and small "
+                              "letters of a name for the same. Rename the kept column by a query.",
+                              path_.shown,
+                              column.name));
+  return {};
 }
 
 Expected<void> TableOutput::commit() {

@@ -17,7 +17,8 @@ class TableOutput {
  public:
   static Expected<TableOutput> create(const std::string& path, bool overwrite);
 
-  void begin(std::vector<OutputColumn> columns) { columns_ = std::move(columns); }
+  /// kUsage if the database can't have all of these in one table.
+  Expected<void> begin(std::vector<OutputColumn> columns);
   Expected<void> write(std::string_view lines) { return lines_.append(lines); }
   Expected<void> commit();
 
