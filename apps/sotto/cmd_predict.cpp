@@ -15,6 +15,7 @@
 #include "sotto/core/file.hpp"
 #include "sotto/core/paths.hpp"
 #include "sotto/data/sql/database_path.hpp"
+#include "sotto/data/sql/sql_rows.hpp"
 #include "sotto/data/sql/table_output.hpp"
 #include "sotto/model/model_json.hpp"
 #include "sotto/task/metrics_sum.hpp"
@@ -53,11 +54,16 @@ struct PredictArguments {
   Expected<void> check_other_rows() const {
     SOTTO_ASSIGN(const DatabasePath from, parse_database_path(data_path));
     SOTTO_ASSIGN(const DatabasePath to, parse_database_path(output_path));
-    if (!from.same_rows(to)) return {};
-    return fail(ErrorKind::kUsage,
-                fmt::format("the output would be written over the data: both are {}. Name another "
-                            "table.",
-                            to.shown));
+    bool same = from.same_rows(to);
+    if (!same && overwrite && !from.is_file() && !to.is_file() && !to.table.empty()) {
+      SOTTO_ASSIGN(same, reads_postgres_table(from, to));
+    }
+    if (!same) return {};
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("the output would be written over the data: the rows come from {}. Name "
+                    "another table.",
+                    to.shown));
   }
   bool to_standard_output() const {
     return output_path == "-" || named_descriptor(output_path) == STDOUT_FILENO;
