@@ -79,6 +79,8 @@ TEST(DatabasePaths, NeverShowAPassword) {
                            "postgresql://h/db?pass%77ord=secret#t",
                            "postgresql://h/db?x=y&p%61SSword=secret#SELECT 1",
                            "postgresql://h/db? password =secret#t",
+                           "postgresql://h/db?passwd=secret#t",
+                           "postgresql://h/db?pass%zzword=secret#t",
                            "postgresql://u:secret#select x@h/db#t",
                            "postgresql://u:sec/ret#select x@h/db#t",
                            "postgresql://u:123#select sec@h/db#t"}) {

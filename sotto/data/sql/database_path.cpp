@@ -157,9 +157,10 @@ tl::unexpected<Error> no_table(const std::string& shown, const char* forms) {
 
 bool is_secret_parameter(std::string_view name) {
   const std::string decoded = decoded_name(name);
-  for (const char* each :
-       {"password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"})
-    if (decoded == each) return true;
+  if (decoded == "passfile") return false;
+  // Also what libpq would refuse, and show: passwd, pwd.
+  for (const char* each : {"pass", "pwd", "secret", "scram_client_key", "scram_server_key"})
+    if (decoded.find(each) != decoded.npos) return true;
   return false;
 }
 
