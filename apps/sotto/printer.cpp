@@ -7,6 +7,7 @@
 
 #include "sotto/core/json.hpp"
 #include "sotto/core/option_names.hpp"
+#include "sotto/data/sql/database_path.hpp"
 
 namespace sotto::app {
 namespace {
@@ -16,6 +17,21 @@ std::FILE* results = stdout;
 
 void put(std::FILE* stream, std::string_view text, bool& failed) noexcept {
   if (std::fwrite(text.data(), 1, text.size(), stream) != text.size()) failed = true;
+}
+
+/// `?NAME=VALUE&…` with stars for a password.
+std::string without_secret_values(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t next = std::min(text.find_first_of("?&", 1), text.size());
+    const std::string_view one = text.substr(0, next);
+    const std::size_t equals = one.find('=');
+    const bool hides = (one.front() == '?' || one.front() == '&') && equals != one.npos &&
+                       is_secret_parameter(one.substr(1, equals - 1));
+    result += hides ? std::string(one.substr(0, equals + 1)) + "***" : std::string(one);
+    text.remove_prefix(next);
+  }
+  return result;
 }
 
 /// A database's path with a password is refused, by messages that don't show it; here it is hidden
@@ -30,11 +46,14 @@ std::string without_passwords(std::string_view text) {
     const std::size_t at = text.substr(0, end).rfind('@');
     const std::size_t colon = text.find(':', begin);
     const std::string_view before = text.substr(0, scheme);
-    const bool hides = (before.ends_with("postgresql") || before.ends_with("postgres")) &&
-                       at != text.npos && at > begin && colon < at;
-    result += text.substr(0, hides ? colon + 1 : end);
+    const bool is_postgres = before.ends_with("postgresql") || before.ends_with("postgres");
+    const bool hides = is_postgres && at != text.npos && at > begin && colon < at;
+    result += text.substr(0, hides ? colon + 1 : begin);
     if (hides) result += "***";
-    text.remove_prefix(hides ? at : end);
+    const std::size_t from = hides ? at : begin;
+    const std::string_view rest = text.substr(from, end - from);
+    result += is_postgres ? without_secret_values(rest) : std::string(rest);
+    text.remove_prefix(end);
   }
 }
 

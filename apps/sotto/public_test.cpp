@@ -46,7 +46,8 @@ Expected<void> check_test_is_not_training(const DataArguments& data,
   if (is_database(training) && is_database(test)) {
     SOTTO_ASSIGN(const DatabasePath trained, parse_database_path(training));
     SOTTO_ASSIGN(const DatabasePath tested, parse_database_path(test));
-    if (trained.same_rows(tested)) return is_training(test, training);
+    SOTTO_ASSIGN(const bool same, same_rows(trained, tested));
+    if (same) return is_training(test, training);
     SOTTO_ASSIGN(const bool test_is_part, comes_from(tested, trained));
     SOTTO_ASSIGN(const bool training_is_part, comes_from(trained, tested));
     if (test_is_part || training_is_part) return is_training(test, training);

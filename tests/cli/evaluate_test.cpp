@@ -203,7 +203,8 @@ TEST_F(Evaluate, AThresholdThatIsPrintedFlagsAsManyRowsInPredict) {
     std::getline(lines, line);
     EXPECT_EQ(flagged(threshold), rows) << threshold;
   }
-  for (const auto& cut : evaluated(rows_, model)["thresholds"])
+  const json told = evaluated(rows_, model);
+  for (const auto& cut : told["thresholds"])
     if (!cut["asked_share"].is_null()) {
       EXPECT_EQ(flagged(cut["threshold"].dump()), cut["flagged"]);
     }

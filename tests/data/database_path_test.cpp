@@ -77,13 +77,26 @@ TEST(DatabasePaths, NeverShowAPassword) {
                            "postgres://u:secret@h",
                            "postgresql://h/db?password=secret#t",
                            "postgresql://h/db?x=y&PassWord=secret",
-                           "postgresql://h/db?sslpassword=secret#t"}) {
+                           "postgresql://h/db?sslpassword=secret#t",
+                           "postgresql://h/db?pass%77ord=secret#t",
+                           "postgresql://h/db?x=y&p%61SSword=secret#SELECT 1",
+                           "postgresql://h/db? password =secret#t",
+                           "postgresql://h/db?passwd=secret#t",
+                           "postgresql://h/db?pass%zzword=secret#t",
+                           "postgresql://u:secret#select x@h/db#t",
+                           "postgresql://u:sec/ret#select x@h/db#t",
+                           "postgresql://u:123#select sec@h/db#t"}) {
     const auto result = parse_database_path(path);
     ASSERT_FALSE(result) << path;
     EXPECT_THAT(result.error().message, Not(HasSubstr("sec"))) << path;
     EXPECT_THAT(result.error().message, HasSubstr("pgpass"));
   }
-  EXPECT_TRUE(parse_database_path("postgresql://h:5432/db#t@x"));
+  for (const char* path : {"postgresql://h:5432/db#t@x",
+                           "postgresql://h:5432,[::1]:5433/db?application_name=a@b#t",
+                           "postgresql://h:5432/db?passfile=x%zz#t",
+                           "postgresql://?service=x#SELECT a::text FROM t WHERE a = '@'",
+                           "postgresql://me@h:5432/db?options=-cx%3Dy:z@a#SELECT 1"})
+    EXPECT_TRUE(parse_database_path(path)) << path;
   EXPECT_TRUE(parse_database_path("postgresql://h/db#SELECT mail FROM t WHERE a = '?password=x'"));
 }
 

@@ -32,6 +32,7 @@ class TestDatabase {
 
 std::unique_ptr<TestDatabase> sqlite_database(const std::string& file);
 /// A database of its own in a server of the tests'; null, with the reason, where there is none.
-std::unique_ptr<TestDatabase> postgres_database(std::string& why_not);
+std::unique_ptr<TestDatabase> postgres_database(std::string& why_not,
+                                                const std::string& encoding = "UTF8");
 
 }  // namespace sotto::testing

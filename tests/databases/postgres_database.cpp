@@ -91,11 +91,11 @@ class Server {
 
 class Postgres final : public TestDatabase {
  public:
-  Postgres() {
+  explicit Postgres(const std::string& encoding) {
     static int count = 0;
     const std::string name = "d" + std::to_string(count++);
     connect("postgres");
-    run("CREATE DATABASE " + name);
+    run("CREATE DATABASE " + name + " ENCODING '" + encoding + "' TEMPLATE template0");
     PQfinish(connection_);
     connect(name);
     uri_ = "postgresql://sotto@127.0.0.1:" + std::to_string(Server::instance().port()) + "/" + name;
@@ -147,9 +147,9 @@ class Postgres final : public TestDatabase {
 
 }  // namespace
 
-std::unique_ptr<TestDatabase> postgres_database(std::string& why_not) {
+std::unique_ptr<TestDatabase> postgres_database(std::string& why_not, const std::string& encoding) {
   why_not = Server::instance().why_not();
-  return why_not.empty() ? std::make_unique<Postgres>() : nullptr;
+  return why_not.empty() ? std::make_unique<Postgres>(encoding) : nullptr;
 }
 
 }  // namespace sotto::testing

@@ -7,9 +7,8 @@
 #include <filesystem>
 
 #include "sotto/data/load.hpp"
-#include "tests/databases/database.hpp"
+#include "tests/databases/postgres_server.hpp"
 #include "tests/support/child.hpp"
-#include "tests/support/predictions.hpp"
 
 namespace sotto::testing {
 namespace {
@@ -18,51 +17,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr const char* kOne = R"([[column]]
-name = "x"
-kind = "numeric"
-min = 0
-max = 10
-[[column]]
-name = "c"
-kind = "categorical"
-values = ["A", "t"]
-[[column]]
-name = "y"
-kind = "label"
-positive = ["t"]
-negative = ["f"]
-)";
-
-class PostgresServer : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::string why_not;
-    database_ = postgres_database(why_not);
-    if (!database_) GTEST_SKIP() << why_not;
-    schema_ = dir_.write("s.toml", kOne);
-    database_->run(
-        "CREATE TABLE t AS SELECT i / 10.0 AS x, 'A'::char(5) AS c, i % 2 = 0 AS y "
-        "FROM generate_series(1, 100) i");
-  }
-  std::string file(const std::string& name) const { return dir_.file(name); }
-  /// `sotto train` on these rows, with further words of a shell before it.
-  CommandResult train(const std::string& path, const std::string& environment = "") const {
-    return sotto(
-        {"train --epsilon 1 --delta 1e-5 --quiet --again --schema", schema_, path, file("m.json")},
-        environment);
-  }
-  /// The path with other words for the server than the user's own.
-  std::string with(const std::string& from, const std::string& to) const {
-    std::string path = database_->path("t");
-    return path.replace(path.find(from), from.size(), to);
-  }
-
-  TempDir dir_;
-  std::unique_ptr<TestDatabase> database_;
-  std::string schema_;
-};
 
 TEST_F(PostgresServer, BooleansAndFilledTextsAreWhatTheyMean) {
   const auto run = train(database_->path("t"));

@@ -18,9 +18,9 @@ Expected<RowSource> open_row_source(const std::string& path, const ReadOptions& 
     return RowSource{std::move(file)};
   }
   SOTTO_ASSIGN(const DatabasePath database, parse_database_path(path));
-  SOTTO_ASSIGN(
-      auto rows,
-      database.is_file() ? open_sqlite(database, options.limits) : open_postgres(database));
+  SOTTO_ASSIGN(auto rows,
+               database.is_file() ? open_sqlite(database, options.limits)
+                                  : open_postgres(database, any_content));
   std::vector<std::string> binary;
   for (const SqlRows::Column& column : rows->columns())
     if (column.binary) binary.push_back(column.name);

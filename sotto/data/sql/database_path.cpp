@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -80,21 +81,69 @@ Expected<std::vector<std::string>> names_in(std::string_view text, const std::st
                           shown));
 }
 
-/// `user:…@` before the host, or a parameter of that name: however libpq would cut the text, none
-/// of it is shown.
-bool has_password(std::string_view uri) {
-  const std::string_view rest = uri.substr(uri.find("://") + 3);
-  // Neither a / nor a # may stand in a password, but who types one does not know that.
-  for (const char end : {'/', '#'}) {
-    const std::string_view part = rest.substr(0, rest.find(end));
-    const std::size_t at = part.find('@');
-    if (at != part.npos && part.substr(0, at).find(':') != part.npos) return true;
+/// As libpq reads the name of a URI's parameter: %XX is a character, blanks around it are none.
+std::string decoded_name(std::string_view text) {
+  std::string name;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    unsigned char c = static_cast<unsigned char>(text[k]);
+    if (c == '%' && k + 2 < text.size()) {
+      unsigned char hex = 0;
+      const char* const end = text.data() + k + 3;
+      if (std::from_chars(text.data() + k + 1, end, hex, 16).ptr == end) {
+        c = hex;
+        k += 2;
+      }
+    }
+    if (c > ' ') name += static_cast<char>(std::tolower(c));
   }
-  const std::string parameters =
-      lower(rest.substr(std::min(rest.find_first_of("?&"), rest.size())));
-  for (const std::string_view each : {"?password=", "&password=", "?sslpassword=", "&sslpassword="})
-    if (parameters.find(each) != parameters.npos) return true;
+  return name;
+}
+
+/// `?NAME=…&NAME=…`
+bool has_secret_parameter(std::string_view parameters) {
+  while (!parameters.empty()) {
+    parameters.remove_prefix(1);
+    const std::string_view one = parameters.substr(0, parameters.find_first_of("?&"));
+    if (one.find('=') != one.npos && is_secret_parameter(one.substr(0, one.find('=')))) return true;
+    parameters.remove_prefix(one.size());
+  }
   return false;
+}
+
+/// Whether a colon is followed by what is no port: then it is, or was meant for, a password.
+bool has_other_than_ports(std::string_view hosts) {
+  bool in_brackets = false;  // [::1]
+  bool in_port = false;
+  for (const char c : hosts) {
+    if (c == '[' || c == ']') in_brackets = c == '[';
+    if (c == ',') in_port = false;
+    if (in_port && (c < '0' || c > '9')) return true;
+    if (c == ':' && !in_brackets) in_port = true;
+  }
+  return false;
+}
+
+bool has_user_and_colon(std::string_view text) {
+  const std::size_t at = text.find('@');
+  return at != text.npos && text.substr(0, at).find(':') != text.npos;
+}
+
+/// `user:…@` before the host, or a parameter of that name: however libpq would cut the text, none
+/// of it is shown. A query may hold what looks like a password, and a password what looks like the
+/// beginning of a query.
+bool has_password(std::string_view path, bool asks) {
+  const std::string_view rest = path.substr(path.find("://") + 3);
+  const std::string_view uri = asks ? rest.substr(0, rest.find('#')) : rest;
+  const std::string_view hosts = uri.substr(0, uri.find_first_of("/?#"));
+  const bool ends = hosts.size() < uri.size() && uri[hosts.size()] == '/';
+  // Neither a / nor a # may stand in a password, but who types one does not know that.
+  const bool goes_on = !ends && (!asks || hosts.find(':') != hosts.npos);
+  if (has_user_and_colon(goes_on ? rest : hosts)) return true;
+  if (hosts.find('@') == hosts.npos && has_other_than_ports(hosts)) return true;
+  const std::size_t parameters = std::min(uri.find_first_of("?&"), uri.size());
+  // A parameter's value may have an @.
+  if (has_user_and_colon(uri.substr(0, std::min(uri.find('#'), parameters)))) return true;
+  return has_secret_parameter(uri.substr(parameters));
 }
 
 tl::unexpected<Error> no_table(const std::string& shown, const char* forms) {
@@ -105,6 +154,15 @@ tl::unexpected<Error> no_table(const std::string& shown, const char* forms) {
 }
 
 }  // namespace
+
+bool is_secret_parameter(std::string_view name) {
+  const std::string decoded = decoded_name(name);
+  if (decoded == "passfile") return false;
+  // Also what libpq would refuse, and show: passwd, pwd.
+  for (const char* each : {"pass", "pwd", "secret", "scram_client_key", "scram_server_key"})
+    if (decoded.find(each) != decoded.npos) return true;
+  return false;
+}
 
 bool is_database(const std::string& path) {
   return path.starts_with(kSqliteScheme) || is_postgres(path);
@@ -178,9 +236,8 @@ Expected<DatabasePath> parse_database_path(const std::string& path) {
   constexpr const char* kForms =
       "postgresql://USER@HOST/DATABASE#TABLE or \"postgresql://USER@HOST/DATABASE#SELECT …\"";
   const std::size_t mark = path.find('#');
-  // A query may hold what looks like a password, and a password a #: both are looked for.
   const bool asks = mark != path.npos && is_query(std::string_view(path).substr(mark + 1));
-  if (has_password(asks ? std::string_view(path).substr(0, mark) : std::string_view(path)))
+  if (has_password(path, asks))
     return fail(ErrorKind::kUsage,
                 "the database's path has a password in it, which others see in the list of "
                 "processes and which would be written into records. Leave it out: libpq takes it "
@@ -193,6 +250,14 @@ Expected<DatabasePath> parse_database_path(const std::string& path) {
     return result;
   }
   SOTTO_ASSIGN(result.table, names_in(target, path));
+  for (const std::string& name : result.table)
+    if (name.size() > kLongestPostgresName)
+      return fail(ErrorKind::kUsage,
+                  fmt::format("{}: '{}' is longer than {} bytes, which is all that PostgreSQL "
+                              "keeps of a name: it would find another table.",
+                              path,
+                              name,
+                              kLongestPostgresName));
   return result;
 }
 

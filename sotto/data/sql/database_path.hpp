@@ -1,11 +1,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sotto/core/error.hpp"
 
 namespace sotto {
+
+/// PostgreSQL cuts what is longer, and would find another table.
+inline constexpr std::size_t kLongestPostgresName = 63;
 
 /// Rows in a database, as a path names them:
 ///
@@ -39,6 +43,9 @@ bool is_database(const std::string& path);
 /// kUsage: neither a table nor a query, a name that is not one, or a URI with a password, which
 /// others would see in the list of processes. The message never shows that.
 Expected<DatabasePath> parse_database_path(const std::string& path);
+
+/// Whether a URI's parameter holds a password, however its name is written.
+bool is_secret_parameter(std::string_view name);
 
 /// In double quotes.
 std::string quoted_identifier(const std::string& name);

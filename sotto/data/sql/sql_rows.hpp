@@ -38,7 +38,10 @@ class SqlRows {
 /// kIo: it can't be opened, or is locked; kUsage: the query is none, has several statements or does
 /// more than read.
 Expected<std::unique_ptr<SqlRows>> open_sqlite(const DatabasePath& path, const InputLimits& limits);
-Expected<std::unique_ptr<SqlRows>> open_postgres(const DatabasePath& path);
+/// `any_content`: no row's content may end the reading of a table. kUsage where the database's
+/// encoding does not allow to promise that.
+Expected<std::unique_ptr<SqlRows>> open_postgres(const DatabasePath& path,
+                                                 bool any_content = false);
 
 /// Whether the rows come from this table or view of their file, as SQLite itself says: also through
 /// a query and views. Nothing is read.
@@ -68,5 +71,12 @@ Expected<std::unique_ptr<SqlTable>> create_postgres_table(const DatabasePath& pa
 /// Fails where creating it would, as far as can be told before.
 Expected<void> check_sqlite_table(const DatabasePath& path, bool overwrite);
 Expected<void> check_postgres_table(const DatabasePath& path, bool overwrite);
+
+/// Whether the rows come from the table, however the two are spelled, views and queries seen
+/// through. What functions and foreign tables read is not seen.
+Expected<bool> reads_postgres_table(const DatabasePath& rows, const DatabasePath& table);
+/// Whether both are the same table, or the same query in the same database, however its server is
+/// spelled.
+Expected<bool> same_in_postgres(const DatabasePath& a, const DatabasePath& b);
 
 }  // namespace sotto
