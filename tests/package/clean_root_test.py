@@ -110,7 +110,7 @@ def use(root, version):
     rows = "--epsilon 1 --delta 1e-6 --schema sotto-demo/census.toml sotto-demo/train.csv"
     root.runs("gzip -k sotto-demo/test.csv && sotto predict sotto-demo/test.csv.gz model.json - > predictions.csv")
     root.runs(f"sotto train --method dp-gd --steps 2 --report run.html --model mlp:8 {rows} net.json")
-    root.runs("sotto export net.json net.onnx")
+    root.runs("sotto export --raw net.json net.onnx")
     root.runs(f"sotto train --method dp-gd --steps 2 --model net.onnx {rows} again.json")
     page = (root.folder / "tmp/home/run.html").read_text()
     if "Chart" not in page or re.search(r"<(script|link)[^>]*(src|href)=", page):
