@@ -121,10 +121,10 @@ Expected<void> check_facts(const Facts& facts,
     if (was->second != value)
       return refuse(fmt::format("{} was {}, but is {}", name, was->second, value));
   }
-  for (const auto& [name, value] : before)
+  for (const auto& was : before)
     if (std::ranges::none_of(facts,
-                             [&](const auto& fact) { return with_flags(fact.first) == name; }))
-      return refuse(fmt::format("it was started with {} {}", name, value));
+                             [&](const auto& fact) { return with_flags(fact.first) == was.first; }))
+      return refuse(fmt::format("it was started with {} {}", was.first, was.second));
   return {};
 }
 
